@@ -1,0 +1,50 @@
+# Two commands do everything on a fresh machine with Python 3.11+, a C++20 compiler and pip:
+#   make demo    build, learn from a drifting stream, save a picture
+#   make test    build with the development tools, then all checks and tests
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/core/*)
+
+.PHONY: demo test lint check bench proofs sanitize clean
+
+demo: $(VENV)/.demo
+	$(BIN)/dfop demo
+
+test: lint check
+
+$(VENV)/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "dfop needs Python 3.11 or newer: make PYTHON=python3.11")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+$(VENV)/.demo: $(BIN)/python $(SOURCES)
+	$(BIN)/python -m pip install --quiet --editable '.[cli,plot]'
+	touch $@
+
+$(VENV)/.dev: $(BIN)/python $(SOURCES)
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $@ $(VENV)/.demo
+
+$(VENV)/.bench: $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet --editable '.[bench]'
+	touch $@
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+check: $(VENV)/.dev
+	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+# Slow proofs; their last results are in docs/proofs.md.
+proofs: $(VENV)/.dev
+	$(BIN)/python -m pytest -m slow --timeout 3600
+
+bench: $(VENV)/.bench
+	$(BIN)/python benchmarks/run.py
+
+clean:
+	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

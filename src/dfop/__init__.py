@@ -1,0 +1,1 @@
+"""One-pass learning from data streams whose distribution changes."""

@@ -1,0 +1,1 @@
+"""The mathematics: the learner's state and its update."""
