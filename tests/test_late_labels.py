@@ -118,15 +118,15 @@ def test_rows_of_a_data_frame_wait_without_a_warning():
 def test_the_age_of_a_pending_row_does_not_drown_in_the_age_of_the_stream(heavy):
     """After so much forgetting that a further row no longer changes the sum of logarithms."""
     rng = np.random.default_rng(3)
-    X, y = rng.normal(size=(31, 2)), rng.normal(size=31)
-    model = DFOPRegressor(0.1)
-    model.partial_fit(X[:1], y[:1], sample_weight=[heavy])
-    model.predict_pending(X[1:], range(30))
-    model.learn_pending(range(30), y[1:])
-    fresh = DFOPRegressor(0.1)
-    fresh.partial_fit(X[:1], y[:1], sample_weight=[heavy])
-    fresh.partial_fit(X[1:], y[1:])
-    assert np.abs(weights_of(model) - weights_of(fresh)).max() <= 1e-9
+    X, y = rng.normal(size=(40, 2)), rng.normal(size=40)
+    late, prompt = DFOPRegressor(0.1), DFOPRegressor(0.1)
+    for model in (late, prompt):
+        model.partial_fit(X[:1], y[:1], sample_weight=[heavy])
+        model.partial_fit(X[1:30], y[1:30])
+    prompt.partial_fit(X[30:], y[30:])
+    late.predict_pending(X[30:], range(10))
+    late.learn_pending(range(10), y[30:])
+    assert np.abs(weights_of(late) - weights_of(prompt)).max() <= 1e-10
 
 
 def test_a_label_so_late_that_nothing_is_left_of_it_changes_nothing():
