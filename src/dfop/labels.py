@@ -67,7 +67,7 @@ class LabelCode:
         return self.classes[at]
 
     def margins(self, outputs: Array) -> Array:
-        """What `decision_function` shows: (n,) for two classes, else (n, classes)."""
+        """Show outputs as `decision_function` does: (n,) for two classes, else (n, classes)."""
         return outputs[:, 0] if self.outputs == 1 else outputs
 
     def probabilities(self, outputs: Array) -> Array:
@@ -108,13 +108,13 @@ def probability_of_second(margin: Array) -> Array:
     g / (1 + g^8)^(1/8) is g where |g| is well below 1, stays below 1, and keeps the order.
     """
     g = np.clip(margin, -1e30, 1e30)
-    p = 0.5 + 0.5 * g / (1.0 + g**8) ** 0.125
-    return 0.5 * DOUBT + (1.0 - DOUBT) * p
+    p: Array = 0.5 + 0.5 * g / (1.0 + g**8) ** 0.125
+    return np.asarray(0.5 * DOUBT + (1.0 - DOUBT) * p)
 
 
 def probabilities_of_many(outputs: Array) -> Array:
     """Probabilities of three or more classes: the nearest point of the simplex."""
-    return DOUBT / outputs.shape[1] + (1.0 - DOUBT) * _nearest_in_simplex(outputs)
+    return np.asarray(DOUBT / outputs.shape[1] + (1.0 - DOUBT) * _nearest_in_simplex(outputs))
 
 
 def _nearest_in_simplex(v: Array) -> Array:
@@ -126,4 +126,4 @@ def _nearest_in_simplex(v: Array) -> Array:
     ordered = -np.sort(-v, axis=1)
     theta = (np.cumsum(ordered, axis=1) - 1.0) / np.arange(1, v.shape[1] + 1)
     r = np.count_nonzero(ordered > theta, axis=1)
-    return np.maximum(v - theta[np.arange(len(v)), r - 1][:, np.newaxis], 0.0)
+    return np.asarray(np.maximum(v - theta[np.arange(len(v)), r - 1][:, np.newaxis], 0.0))

@@ -128,7 +128,7 @@ class Learner(BaseEstimator):
     def _twin(self) -> Self:
         """Make a model that shares this one's state, to be changed instead of it."""
         twin = type(self).__new__(type(self))
-        vars(twin).update(vars(self))
+        twin.__dict__.update(self.__dict__)
         return twin
 
     def _become(self, model: Self) -> None:
@@ -136,7 +136,7 @@ class Learner(BaseEstimator):
         if model is not self:
             if hasattr(self, "feature_names_in_") and not hasattr(model, "feature_names_in_"):
                 del self.feature_names_in_
-            vars(self).update(vars(model))
+            self.__dict__.update(model.__dict__)
 
     def _open_filter(self) -> Filter:
         if self._filter is None:

@@ -8,10 +8,9 @@ the start.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from river import base
 
@@ -19,6 +18,9 @@ from .core import Filter, NamedFilter
 from .forgetting import ByRows, Forgetting, as_rule
 from .labels import probabilities_of_many, probability_of_second
 from .validation import check_finite, check_prior
+
+if TYPE_CHECKING:
+    import pandas as pd  # needed by learn_many and predict_many only, as in River itself
 
 __all__ = ["DFOPClassifier", "DFOPRegressor"]
 
@@ -48,17 +50,17 @@ class _DictLearner(base.Estimator):
         self.fit_intercept = fit_intercept
         self.prior_variance = prior_variance
         self.cap = cap
-        self._rows = NamedFilter(
-            Filter(
-                0,
-                self._first_outputs,
-                bool(fit_intercept),
-                float(prior_variance),
-                math.inf if cap is None else float(cap),
-            ),
-            [],
-            1.0 - rule.mu,
+        filter_ = Filter(
+            0,
+            self._first_outputs,
+            bool(fit_intercept),
+            float(prior_variance),
+            math.inf if cap is None else float(cap),
         )
+        self._use(NamedFilter(filter_, [], 1.0 - rule.mu))
+
+    def _use(self, rows: NamedFilter) -> None:
+        self._rows = rows
 
     def _matrix(self, X: pd.DataFrame) -> tuple[NDArray[np.float64], list[Any]]:
         """Columns of `X` in the order of the filter; those it does not know yet come last."""
@@ -120,27 +122,18 @@ class DFOPRegressor(_DictLearner, base.MiniBatchRegressor):
 
     _first_outputs = 1
 
-    def __init__(
-        self,
-        forgetting: float | Forgetting = 0.001,
-        fit_intercept: bool = True,
-        prior_variance: float = 100.0,
-        cap: float | None = 1e6,
-    ) -> None:
-        super().__init__(forgetting, fit_intercept, prior_variance, cap)
-        self._call_directly()
-
-    def _call_directly(self) -> None:
+    def _use(self, rows: NamedFilter) -> None:
+        self._rows = rows
         # A Python method around the compiled one would cost a third of the time at few features.
-        self.learn_one = self._rows.learn_number  # type: ignore[method-assign]
-        self.predict_one = self._rows.predict_number  # type: ignore[method-assign]
+        self.learn_one = rows.learn_number  # type: ignore[method-assign]
+        self.predict_one = rows.predict_number  # type: ignore[method-assign]
 
     def __getstate__(self) -> dict[str, Any]:
         return {k: v for k, v in vars(self).items() if k not in ("learn_one", "predict_one")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        self._call_directly()
+        self.__dict__.update(state)
+        self._use(self._rows)
 
     def learn_one(self, x: Row, y: float) -> None:
         """Learn one row.
@@ -194,6 +187,8 @@ class DFOPRegressor(_DictLearner, base.MiniBatchRegressor):
         -------
         The predictions.
         """
+        import pandas as pd
+
         return pd.Series(self._predict_matrix(X)[:, 0], index=X.index)
 
     @property
@@ -325,6 +320,8 @@ class DFOPClassifier(_DictLearner, base.MiniBatchClassifier):
         -------
         A column per label.
         """
+        import pandas as pd
+
         p = self._probabilities(self._predict_matrix(X))
         return pd.DataFrame(p, index=X.index, columns=list(self._classes))
 
@@ -340,6 +337,8 @@ class DFOPClassifier(_DictLearner, base.MiniBatchClassifier):
         -------
         The labels; empty before any was seen.
         """
+        import pandas as pd
+
         if not self._classes:
             return pd.Series(dtype=object)
         labels = list(self._classes)

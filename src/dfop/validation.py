@@ -53,8 +53,9 @@ def check_numbers(y: Any, n: int) -> Array:
     check_length(y, n)
     if y.ndim > 2 or y.size == 0:
         raise ValueError(f"y has shape {y.shape}: expected (n,) or (n, m) with m > 0")
-    check_finite(np.ascontiguousarray(y), "y", None)
-    return y
+    numbers: Array = np.ascontiguousarray(y)
+    check_finite(numbers, "y", None)
+    return numbers
 
 
 def check_length(y: NDArray[Any], n: int) -> None:
@@ -71,7 +72,7 @@ def check_finite(values: Array, what: str, names: Sequence[Any] | None) -> None:
     at = first_unusable(values)
     if at == values.size:
         return
-    place = np.unravel_index(at, values.shape)
+    place = tuple(int(i) for i in np.unravel_index(at, values.shape))
     value = values[place]
     where = f"row {place[0]}"
     if values.ndim == 2:
