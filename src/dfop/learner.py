@@ -100,7 +100,9 @@ class Learner(BaseEstimator):
 
     def _predict_outputs(self, X: Any) -> Array:
         check_is_fitted(self)
-        rows = check_rows(self, X, first=False)
+        return self._outputs_of(check_rows(self, X, first=False))
+
+    def _outputs_of(self, rows: Array) -> Array:
         outputs = np.zeros((len(rows), getattr(self, "_outputs", 1)))
         if self._filter is not None:
             self._filter.predict(rows, outputs)
