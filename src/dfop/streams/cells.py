@@ -118,15 +118,22 @@ def as_whole(cell: Any) -> int | None:
         return None
 
 
-def times(cells: Sequence[Any], place: Place) -> NDArray[Any]:
-    """Turn cells into numbers, or into UTC datetime64 if they are dates."""
+def times(cells: Sequence[Any], place: Place, numeric: bool) -> NDArray[Any]:
+    """Turn cells into numbers if `numeric`, else into UTC datetime64."""
+    if not numeric:
+        return np.array([_moment(cell, i, place) for i, cell in enumerate(cells)], "datetime64[us]")
+    for i, cell in enumerate(cells):
+        if not is_number(cell):
+            place.error(i, f"{text(cell, i, place)!r} is not a time like the number before it")
+    return np.array([float(cell) for cell in cells])
+
+
+def is_number(cell: Any) -> bool:
+    """Tell whether a cell is a finite number."""
     try:
-        values = np.asarray(cells, dtype=np.float64)
-        if np.isfinite(values).all():
-            return values
+        return bool(np.isfinite(float(cell)))
     except (TypeError, ValueError, OverflowError):
-        pass
-    return np.array([_moment(cell, i, place) for i, cell in enumerate(cells)], "datetime64[us]")
+        return False
 
 
 def _moment(cell: Any, index: int, place: Place) -> np.datetime64:

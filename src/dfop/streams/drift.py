@@ -296,7 +296,7 @@ def _blend(old: Rows, new: Rows, share: Floats, like: Stream) -> Rows:
     (Xa, ya), (Xb, yb) = old, new
     partner: Array = np.arange(len(Xa))
     if like.task == "classification":
-        for label in np.unique(ya):
+        for label in np.unique(ya).tolist():
             mine, theirs = np.flatnonzero(ya == label), np.flatnonzero(yb == label)
             if not len(theirs):
                 raise DataError(

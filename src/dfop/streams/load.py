@@ -73,6 +73,7 @@ def load(name: str) -> Stream:
         facts.task,
         facts.feature_names,
         rows,
+        target_names=facts.targets,
         classes=facts.classes,
         changes=facts.changes,
         length=facts.rows,

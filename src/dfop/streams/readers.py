@@ -10,7 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from dfop.streams.cells import Missing, Place, as_whole, is_gap, labels, numbers, text, times
+from dfop.streams.cells import (
+    Missing,
+    Place,
+    as_whole,
+    is_gap,
+    is_number,
+    labels,
+    numbers,
+    text,
+    times,
+)
 from dfop.streams.errors import DataError
 from dfop.streams.stream import Array, Floats, Stream, Task, TimedRows
 from dfop.streams.tables import Table, open_table
@@ -96,6 +106,7 @@ def read(
         raise ValueError(f"{len(targets)} targets are for regression, not for classification")
     known = first.get(targets[0], ()) if classes is None else classes
     whole = all(as_whole(cell) is not None for cell in _list(known))
+    numeric = time is not None and is_number(_list(first[time])[0])
 
     def rows(start: int, stop: int | None) -> Iterator[TimedRows]:
         done = 0
@@ -120,13 +131,14 @@ def read(
         else:
             y = np.column_stack([_numbers(piece[t], place(t), "error") for t in targets])
             y = y[:, 0] if isinstance(target, str | int) else y
-        return X, y, None if time is None else times(_list(piece[time]), place(time))
+        return X, y, None if time is None else times(_list(piece[time]), place(time), numeric)
 
     return Stream(
         name or (Path(source).name if isinstance(source, str | Path) else table.source),
         task,
         chosen,
         rows,
+        target_names=targets,
         classes=classes,
         length=table.length,
         has_time=time is not None,
@@ -210,7 +222,7 @@ def _task(
     cells = [text(cell, i, place) for i, cell in enumerate(_list(first[targets[0]]))]
     cells = [cell for cell in cells if not is_gap(cell)]
     whole = [as_whole(cell) is not None and not isinstance(cell, float) for cell in cells]
-    if not all(whole) and all(_is_number(cell) for cell in cells):
+    if not all(whole) and all(is_number(cell) for cell in cells):
         return "regression"
     if all(whole) and len(set(cells)) > MANY_LABELS:
         raise DataError(
@@ -220,14 +232,6 @@ def _task(
             remedy="Pass task='classification' or task='regression'",
         )
     return "classification"
-
-
-def _is_number(cell: Any) -> bool:
-    try:
-        float(cell)
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 def _numbers(cells: Any, place: Place, missing: Missing) -> Floats:

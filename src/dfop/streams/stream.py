@@ -38,6 +38,8 @@ class Stream:
     read : callable
         ``read(start, stop)`` yields ``(X, y, time)`` pieces of any size that together are the
         rows ``start`` to ``stop`` (None: the end); ``time`` may be None.
+    target_names : sequence of str
+        One name per target.
     classes : sequence, optional
         The labels that occur. If absent, `classes` finds them in one pass.
     changes : sequence of int
@@ -73,6 +75,7 @@ class Stream:
         feature_names: Sequence[str],
         read: Read,
         *,
+        target_names: Sequence[str] = ("y",),
         classes: Sequence[Any] | None = None,
         changes: Sequence[int] = (),
         length: int | None = None,
@@ -85,6 +88,7 @@ class Stream:
         self.name = name
         self.task: Task = task
         self.feature_names = tuple(feature_names)
+        self.target_names = tuple(target_names)
         self.changes = tuple(changes)
         self.fresh = fresh
         self.has_time = has_time
@@ -195,8 +199,9 @@ class Stream:
             self._length, found = self._scan()
             if len(found) < 2:
                 raise DataError(
-                    f"the target has only the class {found[0]!r}" if found else "there are no rows",
+                    f"there is only the class {found[0]!r}" if found else "there are no rows",
                     source=self.name,
+                    column=self.target_names[0],
                     remedy="Check the target column, or pass classes=(...) if more may come",
                 )
             self._classes = found
@@ -302,6 +307,7 @@ class Stream:
             self.task,
             self.feature_names,
             read,
+            target_names=self.target_names,
             classes=self._classes,
             changes=[c - start for c in self.changes if c > start and (stop is None or c < stop)],
             length=None if stop is None or self._length is None else stop - start,
