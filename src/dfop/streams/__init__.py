@@ -23,14 +23,14 @@ All give a `Stream`, which is read in batches. What is wrong with data is told b
 `DownloadError`.
 """
 
-from dfop.streams.archive import archive
-from dfop.streams.catalogue import Entry, Upstream, catalogue
 from dfop.streams.drift import abrupt, gradual, incremental, recurring
+from dfop.streams.entries import Entry, Upstream, catalogue
 from dfop.streams.errors import DataError, DownloadError
-from dfop.streams.hyperplane import hyperplane, hyperplane_regression
-from dfop.streams.load import load
+from dfop.streams.generators.archive import archive
+from dfop.streams.generators.hyperplane import hyperplane, hyperplane_regression
+from dfop.streams.generators.sea import sea
+from dfop.streams.loader import load
 from dfop.streams.readers import read
-from dfop.streams.sea import sea
 from dfop.streams.stream import Stream
 
 __all__ = [

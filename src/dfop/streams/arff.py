@@ -64,10 +64,7 @@ def _rows(lines: Iterator[str], width: int, source: str) -> Iterator[list[str]]:
                 row=number,
                 remedy="Convert the file to dense ARFF or CSV",
             )
-        quote = '"' if '"' in line else "'"
-        cells = [
-            c.strip() for c in next(csv.reader([line], quotechar=quote, skipinitialspace=True))
-        ]
+        cells = [cell.strip() for cell in _split(line)]
         if len(cells) == width + 1 and cells[-1] == "":
             # A stray comma at the end of a row is common and harmless.
             cells.pop()
@@ -79,3 +76,10 @@ def _rows(lines: Iterator[str], width: int, source: str) -> Iterator[list[str]]:
                 remedy="Mend or remove the row",
             )
         yield cells
+
+
+def _split(line: str) -> list[str]:
+    quote = next((mark for mark in "\"'" if mark in line), None)
+    if quote is None:
+        return line.split(",")
+    return next(csv.reader([line], quotechar=quote, skipinitialspace=True))

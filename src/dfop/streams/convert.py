@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from dfop.streams.arff import read_arff
-from dfop.streams.catalogue import Entry
+from dfop.streams.entries import Entry
 from dfop.streams.errors import DataError
 
 # The public copy of UG-2C-5D is scaled to [0, 1]; x = offset + range * u undoes it.

@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from dfop.streams.catalogue import Entry, Upstream
 from dfop.streams.convert import convert
+from dfop.streams.entries import Entry, Upstream
 from dfop.streams.errors import DataError, DownloadError
 from dfop.streams.optional import optional
 
@@ -72,6 +72,10 @@ def _fetch(entry: Entry, file: Upstream, incoming: Path, pooch: Any) -> Path:
         check_upstream(file, incoming / file.filename)
     except (OSError, ValueError) as error:
         # Network failures of requests are OSErrors; pooch and the check raise ValueError.
+        response = getattr(error, "response", None)
+        if response is not None:
+            # A refused request would otherwise keep its connection until it is collected.
+            response.close()
         raise DownloadError(
             f"cannot get {entry.name} from {file.url}: {error}\n"
             f"Without a network, put {entry.file} (or {file.filename}, as published) into a "

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dfop.streams.generated import generated, stage_starts
+from dfop.streams.generators.generated import generated, stage_starts
 from dfop.streams.stream import Rows, Stream
 
 THRESHOLDS = (8.0, 9.0, 7.0, 9.5)

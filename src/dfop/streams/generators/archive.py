@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from dfop.streams import archive_paths as paths
-from dfop.streams.generated import generated
+from dfop.streams.generators import archive_paths as paths
+from dfop.streams.generators.generated import generated
 from dfop.streams.stream import Fresh, Rows, Stream, TimedRows
 
 # name: (blocks, rows of each class in a block, features, one class of one block)

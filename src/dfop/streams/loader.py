@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from dfop.streams.archive import ARCHIVE, archive_fresh
-from dfop.streams.catalogue import Entry, entry
 from dfop.streams.download import find
+from dfop.streams.entries import Entry, entry
+from dfop.streams.generators.archive import ARCHIVE, archive_fresh
+from dfop.streams.generators.sea import sea
 from dfop.streams.readers import read
-from dfop.streams.sea import sea
 from dfop.streams.stream import Fresh, Stream, TimedRows
 
 

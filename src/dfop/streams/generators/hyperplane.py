@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dfop.streams.generated import generated, stage_starts
+from dfop.streams.generators.generated import generated, stage_starts
 from dfop.streams.stream import Rows, Stream
 
 # (number of drifting weights, movement per 1,000 rows) of the nine published files.
