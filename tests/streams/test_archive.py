@@ -36,6 +36,27 @@ def test_means_and_covariances_of_every_block_match_the_file(data, name):
     assert np.abs(z).max() < 5
 
 
+def test_the_gears_turn_as_in_the_file(data):
+    """Five equal spokes do not show in means and covariances, but in the fifth power."""
+
+    def fifth_powers(stream):
+        X, y = stream.arrays()
+        z = (X[:, 0] - np.where(y == 1, 0.0, 1.2) + 1j * X[:, 1]) ** 5
+        for start in range(0, len(y), 2000):
+            for label in (1, 2):
+                part = z[start : start + 2000][y[start : start + 2000] == label]
+                yield [part.real.mean(), part.imag.mean()], [part.real.var(), part.imag.var()]
+
+    ours, file = (
+        np.array(list(fifth_powers(stream)))
+        for stream in (archive("g-2c-2d", seed=1), load("g-2c-2d"))
+    )
+    z = (ours[:, 0] - file[:, 0]) / np.sqrt((ours[:, 1] + file[:, 1]) / 1000)
+    assert ((z**2).mean(axis=0) < 1 + 4.5 * np.sqrt(2 / len(z))).all()
+    # The signal is far above the noise: a wheel that stands still would be seen.
+    assert np.abs(file[:, 0]).max() > 10 * np.sqrt(file[:, 1].max() / 1000)
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_class_counts_of_every_block_match_the_file(data, name):
     pairs = zip(blocks(archive(name, seed=2)), blocks(load(name)), strict=True)

@@ -128,8 +128,9 @@ def packed(path, text):
 
 
 def test_the_scale_of_ug_2c_5d_is_undone_exactly(data, tmp_path):
-    """Scaled to [0, 1] with six decimals and back: all million values return to their digits."""
-    entry = catalogue()["ug-2c-5d"]
+    """Scaled to [0, 1] with six decimals and back: the values return to their digits."""
+    rows = rows_of(catalogue()["ug-2c-5d"], data)[::5]
+    entry = small("ug-2c-5d", len(rows))
     offsets = (-3.5821, -4.3389, -5.2566, -5.5878, -5.2966)
     ranges = (18.5071, 21.1179, 19.0716, 20.4308, 18.2486)
     lines = [
@@ -137,14 +138,14 @@ def test_the_scale_of_ug_2c_5d_is_undone_exactly(data, tmp_path):
         *(f"@attribute a{i} numeric\n" for i in range(5)),
         "@attribute class {0,1}\n@data\n",
     ]
-    for row in rows_of(entry, data):
+    for row in rows:
         *cells, label = row.split(",")
         scaled = [
             f"{(float(x) - m) / r:.6f}" for x, m, r in zip(cells, offsets, ranges, strict=True)
         ]
         lines.append(",".join([*scaled, str(int(label) - 1)]) + "\n")
     path = packed(tmp_path / "UG_2C_5D.arff.tar.gz", "".join(lines))
-    assert converted_sha256(entry, [path]) == entry.csv_sha256
+    assert [line.rstrip("\n") for line in convert(entry, [path])][1:] == rows
 
 
 def small(name, rows, columns=None):

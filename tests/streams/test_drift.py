@@ -111,6 +111,22 @@ def test_fresh_rows_are_of_the_concept_in_force(stream, t, share):
     assert abs(y.mean() - share) < 0.04
 
 
+def test_fresh_rows_of_a_mixture_are_asked_for_at_the_place_of_the_next_row():
+    def telling(value):
+        stream = constant(value)
+        stream.fresh = lambda t, n, rng: (np.tile([value, t], (n, 1)), np.full(n, value))
+        return stream
+
+    stream = gradual(telling(0.0), telling(1.0), at=200, width=600, seed=5)
+    rows = origins(stream)
+    for t in [0, 199, *range(200, 800, 7), 800, 1200]:
+        X, y = stream.fresh(t, 300, np.random.default_rng(t))
+        np.testing.assert_array_equal(X[:, 0], y)
+        came_from, place = rows[t]
+        assert set(X[X[:, 0] == came_from, 1].tolist()) <= {place}
+    assert came_from in X[:, 0]
+
+
 def test_fresh_rows_between_two_positions_lie_between():
     stream = incremental(sea(900, thresholds=[5]), sea(900, thresholds=[5], seed=1), 100, 399)
     X, _ = stream.fresh(299, 20_000, np.random.default_rng(0))

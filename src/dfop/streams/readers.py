@@ -104,8 +104,11 @@ def read(
     task = task or _task(first, targets, classes, table.source)
     if task == "classification" and len(targets) > 1:
         raise ValueError(f"{len(targets)} targets are for regression, not for classification")
-    known = first.get(targets[0], ()) if classes is None else classes
-    whole = all(as_whole(cell) is not None for cell in _list(known))
+    # Labels are whole numbers or text: as the classes are given, or as the first rows look.
+    if classes is not None:
+        whole = all(isinstance(label, int | np.integer) for label in classes)
+    else:
+        whole = all(as_whole(cell) is not None for cell in _list(first[targets[0]]))
     numeric = time is not None and is_number(_list(first[time])[0])
 
     def rows(start: int, stop: int | None) -> Iterator[TimedRows]:
