@@ -84,6 +84,8 @@ def test_made_streams_can_be_cut_and_carry_time():
     part = stream[290:310]
     assert part.time.tolist() == list(range(290, 310))
     assert part.changes == (10,)
+    assert part.target_names == ("y",)
+    assert part.classes is None
 
 
 # b = 2 labels 2 % of the square with 1, b = 18 labels 98 %.

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -230,7 +229,7 @@ def _made(
     kind: str,
     a: Stream,
     b: Stream,
-    whole: Any,
+    whole: Callable[[], Iterator[TimedRows]],
     length: int,
     changes: Sequence[int],
     fresh: Fresh | None,
@@ -243,7 +242,7 @@ def _made(
         for X, y, time in whole():
             part = slice(max(start - row, 0), None if stop is None else max(stop - row, 0))
             if len(X[part]):
-                yield X[part], y[part], time[part] if timed else None
+                yield X[part], y[part], time[part] if timed and time is not None else None
             row += len(X)
             if stop is not None and row >= stop:
                 return
@@ -253,9 +252,8 @@ def _made(
         a.task,
         a.feature_names,
         read,
-        classes=None
-        if a.task == "regression"
-        else sorted({*(a.classes or ()), *(b.classes or ())}),
+        target_names=a.target_names,
+        classes=sorted({*(a.classes or ()), *(b.classes or ())}),
         changes=changes,
         length=length,
         fresh=fresh,
@@ -263,14 +261,14 @@ def _made(
     )
 
 
-def _either(a: Stream, b: Stream, where: Any) -> Fresh | None:
+def _either(a: Stream, b: Stream, where: Callable[[int], tuple[Stream, int]]) -> Fresh | None:
     if a.fresh is None or b.fresh is None:
         return None
 
     def fresh(t: int, n: int, rng: np.random.Generator) -> Rows:
         stream, row = where(t)
-        rows: Rows = stream.fresh(row, n, rng)
-        return rows
+        assert stream.fresh is not None
+        return stream.fresh(row, n, rng)
 
     return fresh
 

@@ -114,7 +114,7 @@ def read(
     def rows(start: int, stop: int | None) -> Iterator[TimedRows]:
         done = 0
         for piece in table.pieces():
-            X, y, when = _piece(piece, done + 1)
+            X, y, when = converted(piece, done + 1)
             part = slice(max(start - done, 0), None if stop is None else max(stop - done, 0))
             if len(X[part]):
                 yield X[part], y[part], None if when is None else when[part]
@@ -122,7 +122,7 @@ def read(
             if stop is not None and done >= stop:
                 return
 
-    def _piece(piece: Mapping[str, Any], first_row: int) -> TimedRows:
+    def converted(piece: Mapping[str, Any], first_row: int) -> TimedRows:
         def place(column: str) -> Place:
             return Place(table.source, first_row, column)
 
