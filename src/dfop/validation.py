@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -32,15 +33,14 @@ def check_rows(estimator: BaseEstimator, X: Any, *, first: bool) -> Array:
     ):
         rows = X  # nothing left to convert: a row at a time must not pay for the general check
     else:
-        rows = validate_data(
-            estimator,
-            X,
-            reset=first,
-            dtype=np.float64,
-            order="C",
-            ensure_all_finite=False,
-        )
-    _check_finite(rows, "X", getattr(estimator, "feature_names_in_", None))
+        try:
+            rows = validate_data(
+                estimator, X, reset=first, dtype=np.float64, order="C", ensure_all_finite=False
+            )
+        except (TypeError, ValueError) as error:
+            _name_what_is_no_number(X, "X", error)
+            raise
+    check_finite(rows, "X", getattr(estimator, "feature_names_in_", None))
     return rows
 
 
@@ -48,12 +48,19 @@ def check_numbers(y: Any, n: int) -> Array:
     """Return regression targets as a usable float64 array of shape (n,) or (n, m)."""
     if y is None:
         raise ValueError("learning requires y to be passed, but the target y is None")
-    y = check_array(y, dtype=np.float64, ensure_2d=False, ensure_all_finite=False, input_name="y")
+    try:
+        y = check_array(
+            y, dtype=np.float64, ensure_2d=False, ensure_all_finite=False, input_name="y"
+        )
+    except (TypeError, ValueError) as error:
+        _name_what_is_no_number(y, "y", error)
+        raise
     check_length(y, n)
     if y.ndim > 2 or y.size == 0:
         raise ValueError(f"y has shape {y.shape}: expected (n,) or (n, m) with m > 0")
-    _check_finite(np.ascontiguousarray(y), "y", None)
-    return y
+    numbers: Array = np.ascontiguousarray(y)
+    check_finite(numbers, "y", None)
+    return numbers
 
 
 def check_length(y: NDArray[Any], n: int) -> None:
@@ -65,15 +72,14 @@ def check_length(y: NDArray[Any], n: int) -> None:
         )
 
 
-def _check_finite(values: Array, what: str, names: NDArray[Any] | None) -> None:
+def check_finite(values: Array, what: str, names: Sequence[Any] | None) -> None:
+    """Refuse values that are not finite or too large; `values` must be C-ordered."""
     at = first_unusable(values)
     if at == values.size:
         return
-    place = np.unravel_index(at, values.shape)
+    place = tuple(int(i) for i in np.unravel_index(at, values.shape))
     value = values[place]
-    where = f"row {place[0]}"
-    if values.ndim == 2:
-        where += f", column {place[1] if names is None else repr(str(names[place[1]]))}"
+    where = _where(place, names)
     if np.isnan(value):
         problem, remedy = "NaN", "impute or drop missing values before learning"
     elif np.isinf(value):
@@ -81,3 +87,49 @@ def _check_finite(values: Array, what: str, names: NDArray[Any] | None) -> None:
     else:
         problem, remedy = f"{value:g}, a value too large", "scale it below 2**500 (3e150)"
     raise ValueError(f"{what} contains {problem} at {where}: {remedy}")
+
+
+def _where(place: tuple[int, ...], names: Sequence[Any] | None) -> str:
+    if len(place) == 1:
+        return f"row {place[0]}"
+    return f"row {place[0]}, column {place[1] if names is None else repr(str(names[place[1]]))}"
+
+
+def _name_what_is_no_number(data: Any, what: str, error: Exception) -> None:
+    """Raise in place of a failed conversion an error that says where it failed, if one can."""
+    try:
+        values = np.asarray(data, dtype=object)
+    except ValueError:
+        return
+    if values.ndim not in (1, 2):
+        return
+    names = list(data.columns) if hasattr(data, "columns") else None
+    for place in np.ndindex(values.shape):
+        value = values[place]
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            if np.iterable(value) and not isinstance(value, str):
+                return  # rows of different length: the error at hand says it better
+            raise ValueError(
+                f"{what} has {value!r} at {_where(place, names)}, which is no number ({error}): "
+                "encode or drop it before learning"
+            ) from None
+
+
+def check_prior(prior_variance: Any, cap: Any) -> None:
+    """Check the two parameters that all learners have besides forgetting."""
+    if not (_is_number(prior_variance) and 0.0 < prior_variance <= 1e100):
+        raise ValueError(
+            f"prior_variance={prior_variance!r} must be a positive number: the variance of the "
+            "weights before any row (100 is a weak prior)"
+        )
+    if cap is not None and not (_is_number(cap) and cap >= 1.0):
+        raise ValueError(
+            f"cap={cap!r} must be a number of at least 1, or None for the plain recursion that "
+            "can wind up"
+        )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
