@@ -69,6 +69,7 @@ def test_a_sequence_of_discounts_gives_the_closed_form(size):
 @settings(max_examples=60, deadline=None)
 @given(size=sizes, spread=st.floats(0.0, 6.0))
 def test_columns_of_any_unit_give_the_closed_form(size, spread):
+    size = size | {"n": 40}  # fewer leave the dense solve, not the filter, without digits
     _, X, Y = stream(size, spread=spread)
     model = regressor(size, 0.01).partial_fit(X, Y)
     expect(model, X, closed_form(X, Y, 0.99, 1.0, p0=size["p0"], intercept=size["intercept"]))
