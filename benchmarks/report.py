@@ -57,6 +57,12 @@ TARGETS = (
     Target(RIVER, RIVER_LINEAR, {2: 10, 10: 6, 50: 3.5, 100: 2.5}),
 )
 
+PEERS_OF = {
+    ARRAY: (TIGHT, PLAIN, POLARS, PADASIP, RIVER_LINEAR, RIVER_BAYES, SGD),
+    ROW: (TIGHT, PLAIN, PADASIP, RIVER_LINEAR, RIVER_BAYES, SGD),
+    RIVER: (RIVER_LINEAR, RIVER_BAYES, SGD),
+}
+
 INTRODUCTION = """\
 # Benchmarks
 
@@ -92,16 +98,9 @@ def markdown(results: Results) -> str:
         "## Rows per second",
         grid(speed, "d =", quantity),
         "## How many times as fast as its peers",
-        *(
-            f"{ours}:\n\n{grid(ratios(speed, ours, peers), 'd =', significant)}"
-            for ours, peers in (
-                (ARRAY, (TIGHT, PLAIN, POLARS, PADASIP, RIVER_LINEAR, RIVER_BAYES, SGD)),
-                (ROW, (TIGHT, PLAIN, PADASIP, RIVER_LINEAR, RIVER_BAYES, SGD)),
-                (RIVER, (RIVER_LINEAR, RIVER_BAYES, SGD)),
-            )
-        ),
+        *(against_peers(speed, ours) for ours in PEERS_OF),
         "## Share of the FMA peak",
-        grid(ratios(speed, "", (PEAK,), (ARRAY, ROW, RIVER)), "d =", "{:.0%}".format),
+        grid(ratios(speed, {ours: (ours, PEAK) for ours in PEERS_OF}), "d =", "{:.0%}".format),
         "## Targets",
         targets(speed),
         "## One call with one row, microseconds",
@@ -155,14 +154,18 @@ def quantity(value: float) -> str:
     return f"{value:.3g}"
 
 
-def ratios(speed: Table, ours: str, peers: tuple[str, ...], others: tuple[str, ...] = ()) -> Table:
-    """Speed of `ours` in units of each of `peers`; or of each of `others` in units of the peer."""
-    pairs = [(o, peers[0], o) for o in others] or [(ours, peer, f"/ {peer}") for peer in peers]
+def against_peers(speed: Table, ours: str) -> str:
+    table = ratios(speed, {f"/ {peer}": (ours, peer) for peer in PEERS_OF[ours]})
+    return f"{ours}:\n\n" + grid(table, "d =", significant)
+
+
+def ratios(speed: Table, pairs: dict[str, tuple[str, str]]) -> Table:
+    """For each name: how many times as fast the first of its two contenders is."""
     return {
-        (name, d): speed[top, d] / speed[bottom, d]
-        for top, bottom, name in pairs
+        (name, d): speed[ours, d] / speed[peer, d]
+        for name, (ours, peer) in pairs.items()
         for d in dict.fromkeys(d for _, d in speed)
-        if (bottom, d) in speed
+        if (peer, d) in speed
     }
 
 
@@ -276,7 +279,7 @@ def plot_speed(axes: Axes, speed: Table) -> None:
     ends = {}
     for name, (colour, dash, marker) in LINES.items():
         points = series(speed, name)
-        ours = name in (ARRAY, ROW, RIVER)
+        ours = name in PEERS_OF
         axes.loglog(
             *zip(*points, strict=True),
             color=colour,
@@ -300,16 +303,22 @@ def plot_speed(axes: Axes, speed: Table) -> None:
         axes.annotate(
             name,
             (x, y),
-            xytext=(x * 1.18, at),
+            xytext=(x * 1.25, at),
             va="center",
             color=LINES[name][0],
-            fontweight="bold" if name in (ARRAY, ROW, RIVER) else "normal",
-            arrowprops={"arrowstyle": "-", "color": LINES[name][0], "linewidth": 0.6},
+            fontweight="bold" if name in PEERS_OF else "normal",
+            arrowprops={
+                "arrowstyle": "-",
+                "color": LINES[name][0],
+                "linewidth": 0.6,
+                "relpos": (0, 0.5),
+                "shrinkA": 0,
+            },
         )
     dimensions = [x for x, _ in series(speed, ARRAY)]
     axes.set_xticks(dimensions, [f"{d:g}" for d in dimensions])
     axes.minorticks_off()
-    axes.set_xlim(right=dimensions[-1] * 4)
+    axes.set_xlim(right=dimensions[-1] * 4.5)
     axes.set_xlabel("features d")
     axes.set_title("Rows predicted and learned per second, one core", loc="left")
     axes.grid(axis="y", color="#dddddd", linewidth=0.6)
@@ -343,7 +352,10 @@ def plot_lines(axes: Axes, table: Table, xlabel: str, title: str) -> None:
     axes.set_xscale("log")
     axes.set_xlabel(xlabel)
     axes.set_title(title, loc="left")
-    axes.margins(x=0.18)
+    ticks = list(dict.fromkeys(x for x, _ in table))
+    axes.set_xticks(ticks, [quantity(x) for x in ticks])
+    axes.minorticks_off()
+    axes.set_xlim(right=ticks[-1] * (ticks[-1] / ticks[0]) ** 0.2)  # room for the names
 
 
 def series(table: Table, name: str) -> list[tuple[float, float]]:
