@@ -98,10 +98,9 @@ class SklearnLearner(Learner):
         more: dict[str, Any] = {}
         if time is not None and "time" in taken:
             more["time"] = time
-        if self.task == "classification" and "classes" in taken:
-            # A fitted classifier knows its classes; telling it again only costs time.
-            if not hasattr(self.model, "classes_"):
-                more["classes"] = self.classes
+        # A fitted classifier knows its classes; telling it again only costs time.
+        if len(self.classes) and "classes" in taken and not hasattr(self.model, "classes_"):
+            more["classes"] = self.classes
         return getattr(self.model, method)(*args, **more)
 
     def predict(self, X: Array) -> Prediction:
@@ -118,9 +117,9 @@ class SklearnLearner(Learner):
             now = None if time is None else time[i : i + 1]
             self.call("partial_fit", X[i : i + 1], y[i : i + 1], time=now)
 
-    def align(self, proba: Any) -> Array:
+    def align(self, given: Any) -> Array:
         """Bring the model's columns into the order of the stream's classes."""
-        proba = np.asarray(proba)
+        proba: Array = np.asarray(given)
         own = np.asarray(self.model.classes_)
         if np.array_equal(own, self.classes):
             return proba
@@ -267,7 +266,7 @@ def is_river(model: Any) -> bool:
 
 
 def task_of(model: Any) -> Task | None:
-    """What the model says it does, or None.
+    """Ask the model what it does; None if it does not say.
 
     Examples
     --------

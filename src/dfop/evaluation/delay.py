@@ -50,7 +50,7 @@ def known_labels(first: int, last: int, delay: Delay, time: Array | None) -> Arr
         raise AssertionError("check_delay refuses a duration without a clock")
     # After the last row of the stream the clock stands still.
     now = time[np.minimum(rows, len(time) - 1)]
-    return np.minimum(np.searchsorted(time, now - _on(time, delay), side="right"), rows)
+    return np.asarray(np.minimum(np.searchsorted(time, now - _on(time, delay), side="right"), rows))
 
 
 def check_delay(delay: Delay, time: Array | None) -> None:

@@ -80,7 +80,7 @@ def draw_lines(
                 color=GREY,
             )
     for name, values in lines:
-        drawn = sum(line.get_label()[:1] != "_" for line in ax.lines)
+        drawn = sum(str(line.get_label())[:1] != "_" for line in ax.lines)
         colour = COLOURS[drawn % len(COLOURS)]
         ax.plot(x, values, color=colour, linewidth=1.5, label=name)
         finite = np.flatnonzero(np.isfinite(values))
@@ -112,3 +112,58 @@ def _keep_apart(ax: "Axes") -> None:
     for i in np.argsort(at, kind="stable"):
         floor = max(at[i], floor + 14)
         names[i].set_position((6, floor - at[i]))
+
+
+def draw_ranks(
+    ax: "Axes | None", mean_ranks: dict[str, float], p_values: Array, difference: float
+) -> "Axes":
+    """Draw a critical-difference diagram.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes or None
+        Where to draw.
+    mean_ranks : dict of str to float
+        By model.
+    p_values : array of shape (models, models)
+        In the same order; models above .05 are joined by a bar.
+    difference : float
+        The critical difference, for the legend.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> ax = draw_ranks(None, {"A": 1.2, "B": 1.8, "C": 3.0}, np.ones((3, 3)), 2.3)
+    >>> ax.texts[-1].get_text()
+    'orange bar: no significant difference (Nemenyi, 95 %: less than 2.30)'
+    """
+    names = list(mean_ranks)
+    posthocs = need("scikit_posthocs", extra="stats")
+    matrix = need("pandas", extra="data").DataFrame(p_values, index=names, columns=names)
+    if ax is None:
+        ax = new_axes(height=1.2 + 0.22 * len(names))
+    posthocs.critical_difference_diagram(
+        mean_ranks,
+        matrix,
+        ax=ax,
+        label_fmt_left="{label}  {rank:.2f}",
+        label_fmt_right="{rank:.2f}  {label}",
+        text_h_margin=0.03,
+        color_palette=dict.fromkeys(names, COLOURS[0]),
+        crossbar_props={"color": COLOURS[1], "linewidth": 4, "marker": ""},
+    )
+    ax.annotate(
+        f"orange bar: no significant difference (Nemenyi, 95 %: less than {difference:.2f})",
+        (0, 0),
+        xycoords="axes fraction",
+        xytext=(0, -12),
+        textcoords="offset points",
+        fontsize=8,
+        color=GREY,
+    )
+    return ax

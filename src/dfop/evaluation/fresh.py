@@ -169,7 +169,8 @@ def holdout(
     learner = adapt(model, stream)
     clock = getattr(stream, "time", None)
     rng = np.random.default_rng(seed)
-    rows, scores = [], []
+    rows: list[int] = []
+    scores: list[float] = []
 
     def score(concept: int) -> None:
         X, y = stream.fresh(concept, size, rng)

@@ -62,8 +62,8 @@ def evaluate(
     >>> y = np.where(X[:, 0] > 0, "up", "down")
     >>> y[500:] = np.where(X[500:, 0] > 0, "down", "up")  # the concept turns round
     >>> result = evaluate(SGDClassifier(random_state=0), (X, y), window=100)
-    >>> bool(result.curve()[499] > 0.9 > 0.5 > result.curve()[550])
-    True
+    >>> result.curve()[[499, 549]].round(2)  # mean of rows 400 to 499, and of 450 to 549
+    array([0.94, 0.83])
     """
     for name, value in (("window", window), ("batch", batch)):
         if value < 1:

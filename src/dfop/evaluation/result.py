@@ -57,8 +57,8 @@ class Result:
     >>> result = evaluate(SGDClassifier(random_state=0), (X, X[:, 0] > 0), window=100)
     >>> result
     <Result: SGDClassifier on data, 400 rows: accuracy 0.9..., ...>
-    >>> result.curve("windowed")[-1]
-    0.97
+    >>> float(result.curve("windowed")[-1])
+    0.98
     """
 
     model: str
@@ -221,19 +221,19 @@ class Result:
         >>> from dfop.evaluation import evaluate
         >>> print(evaluate(SGDRegressor(), ([[0.0], [1.0]], [1.0, 2.5])).summary())
         SGDRegressor on data, 2 rows
-          MSE             3.6...
-          MAE             1.7...
-          R2              -5.4...
-          time            ... a row
-          memory          ... kB, growing by ... bytes a row
+          MSE               3.6...
+          MAE               1.7...
+          R2                -5.4...
+          time              ... a row
+          memory            ... kB, growing by ... bytes a row
         """
         lines = [f"{self.model} on {self.stream}, {len(self):,} rows"]
-        lines += [f"  {name:<15} {value:.4g}" for name, value in self.metrics.items()]
-        lines.append(f"  {'time':<15} {duration(self.seconds_per_row)} a row")
+        lines += [f"  {name:<17} {value:.4g}" for name, value in self.metrics.items()]
+        lines.append(f"  {'time':<17} {duration(self.seconds_per_row)} a row")
         if self.sizes:
             grows = f", growing by {self.bytes_per_row:.3g} bytes a row"
             grows = grows if self.bytes_per_row > 0 else ", not growing"
-            lines.append(f"  {'memory':<15} {self.bytes / 1000:.3g} kB{grows}")
+            lines.append(f"  {'memory':<17} {self.bytes / 1000:.3g} kB{grows}")
         return "\n".join(lines)
 
     def __str__(self) -> str:

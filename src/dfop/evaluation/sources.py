@@ -181,7 +181,7 @@ def check_targets(y: Array, first: int, name: str) -> None:
 
 
 def length(stream: Stream) -> int | None:
-    """Number of rows, or None when the stream cannot tell.
+    """Count the rows, or give None when the stream cannot tell.
 
     Examples
     --------

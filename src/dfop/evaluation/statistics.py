@@ -78,7 +78,7 @@ def paired_p_values(scores: Floats, reference: int) -> Floats:
         warnings.simplefilter("ignore")  # of equal differences, which are dealt with below
         p = np.asarray(stats.ttest_rel(np.broadcast_to(base, scores.shape), scores, axis=2).pvalue)
     if scores.shape[2] > 1:
-        broken = ~np.isfinite(scores).all(axis=2)
+        broken = np.asarray(~np.isfinite(scores).all(axis=2))
         p = np.where(broken != broken[:, [reference]], 0.0, p)
         p = np.where((scores == base).all(axis=2), 1.0, p)
         p = np.where(broken & broken[:, [reference]], 1.0, p)
@@ -144,7 +144,7 @@ def ranks(means: Floats, greater_is_better: bool = True) -> Floats:
 
 
 def friedman(means: Floats) -> tuple[float, float]:
-    """Friedman's test: do the models differ at all?
+    """Test whether the models differ at all.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def friedman(means: Floats) -> tuple[float, float]:
 
 
 def nemenyi(means: Floats) -> Floats:
-    """Nemenyi's test after Friedman's: which two models differ?
+    """Test which two models differ, after Friedman's test.
 
     Parameters
     ----------
