@@ -31,7 +31,7 @@ def need(module: str, extra: str) -> Any:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
         package = module.partition(".")[0]
-        if (error.name or "").partition(".")[0] != package:
+        if error.name != package:
             raise  # it is installed, and broken for a reason of its own
         raise ImportError(f"this needs the package {package!r}: pip install 'dfop[{extra}]'") from (
             error

@@ -275,9 +275,11 @@ def task_of(model: Any) -> Task | None:
     'regression'
     """
     if is_river(model):
-        kinds = need("river.utils.inspect", extra="river")
-        classifier, regressor = kinds.isclassifier(model), kinds.isregressor(model)
-    elif hasattr(model, "__sklearn_tags__"):
+        base = need("river.base", extra="river")
+        steps = getattr(model, "steps", None)  # a pipeline is what its last step is
+        last = list(steps.values())[-1] if isinstance(steps, dict) else model
+        classifier, regressor = isinstance(last, base.Classifier), isinstance(last, base.Regressor)
+    elif hasattr(model, "__sklearn_tags__") and not isinstance(model, type):
         classifier, regressor = is_classifier(model), is_regressor(model)
     else:
         return None
