@@ -348,7 +348,7 @@ def describe(model: Any) -> str:
     """
     kind = f"{type(model).__module__}.{type(model).__qualname__}"
     if is_river(model):
-        text = f"{kind} {model!r}"
+        text = f"{kind} {' '.join(repr(model).split())}"
     else:
         settings = cast("dict[str, Any]", model.get_params(deep=True))
         text = f"{kind}({', '.join(f'{k}={v!r}' for k, v in sorted(settings.items()))})"

@@ -8,6 +8,7 @@ on the disk; a line torn by a kill is cut off when the file is opened again.
 import fcntl
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -138,15 +139,20 @@ def _create(path: Path, content: bytes) -> None:
         os.close(directory)
 
 
-def _differences(there: dict[str, Any], now: dict[str, Any], prefix: str = "") -> Any:
+def _differences(there: dict[str, Any], now: dict[str, Any], prefix: str = "") -> Iterator[str]:
     for key in [*there, *(k for k in now if k not in there)]:
         a, b = there.get(key), now.get(key)
         if isinstance(a, dict) and isinstance(b, dict):
             yield from _differences(a, b, f"{prefix}{key}: ")
         elif a != b:
-            yield f"{prefix}{key}: {_short(a)} there, {_short(b)} now"
+            there_text, now_text = ("nothing" if v is None else str(v) for v in (a, b))
+            pairs = enumerate(zip(there_text, now_text, strict=False))
+            same = next((i for i, (x, y) in pairs if x != y), 0)
+            yield f"{prefix}{key}: {_near(there_text, same)} there, {_near(now_text, same)} now"
 
 
-def _short(value: Any) -> str:
-    text = "nothing" if value is None else str(value)
-    return text if len(text) <= 200 else text[:197] + "..."
+def _near(text: str, place: int) -> str:
+    """Show a long text only where it matters."""
+    start = max(0, place - 40)
+    stop = place + 60
+    return f"{'...' * (start > 0)}{text[start:stop]}{'...' * (stop < len(text))}"

@@ -61,7 +61,7 @@ def compare(
     seed : int
         Decides all the random choices.
     jobs : int
-        Processes; -1 for one per core. The result does not depend on it.
+        Processes; -1 for one per core. The scores do not depend on it.
     resume : path-like, optional
         A file that records every finished cell. When it exists, only missing cells are
         computed; more ``trials`` add to it. If it was made with other models, streams, data or
