@@ -40,6 +40,10 @@ def test_a_window_and_a_fading_factor_look_back_equally_far():
     assert faded(loss, 100)[-1] == pytest.approx(2.0)
 
 
+def test_a_window_longer_than_the_stream_costs_nothing():
+    np.testing.assert_allclose(windowed(np.array([1.0, 0.0]), 10**15), [1.0, 0.5])
+
+
 def test_a_huge_loss_is_forgotten_by_the_window():
     loss = np.full(50, 0.1)
     loss[3] = 1e300

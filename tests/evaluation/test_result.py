@@ -122,7 +122,7 @@ for form in ("text", "markdown", "latex", "csv"):
     ("module", "extra", "use"),
     [
         ("matplotlib.pyplot", "plot", lambda r: r.plot()),
-        ("pandas", "data", lambda r: r.to_frame()),
+        ("pandas", "stats", lambda r: r.to_frame()),
     ],
 )
 def test_a_missing_package_is_named_with_its_extra(result, monkeypatch, module, extra, use):

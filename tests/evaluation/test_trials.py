@@ -113,8 +113,10 @@ def test_a_stream_does_not_depend_on_its_company(streams, models):
 
 
 def test_free_random_parts_get_a_seed_per_trial():
-    from river import forest
+    from river import forest, preprocessing
 
+    pipeline = preprocessing.StandardScaler() | forest.ARFClassifier()
+    assert untrained(pipeline, 5)["ARFClassifier"].seed == 5
     assert untrained(SGDClassifier(), 5).random_state == 5
     assert untrained(SGDClassifier(random_state=1), 5).random_state == 1
     assert untrained(forest.ARFClassifier(), 5).seed == 5
@@ -196,6 +198,25 @@ def test_only_missing_cells_are_computed(tmp_path, streams, models):
     more = compare(models, streams, trials=4, resume=path)
     np.testing.assert_array_equal(more.scores[:, :, :3], whole.scores)
     np.testing.assert_array_equal(more.scores, compare(models, streams, trials=4).scores)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"{}",
+        b'{"stream": [], "model": "A", "trial": 0}',
+        b'{"stream": "S", "model": "A", "trial": 0, "metrics": 1, "bytes": 1}',
+        b'{"stream": "S", "model": "A", "trial": 0, "seconds per row": 1, "bytes": 1, '
+        b'"metrics": {"MSE": "x"}}',
+    ],
+)
+def test_a_record_with_a_strange_cell_is_refused(tmp_path, line):
+    path = tmp_path / "run.jsonl"
+    arguments = {"A": Sees()}, {"S": (np.ones((9, 1)), np.ones(9) / 2)}
+    compare(*arguments, trials=1, resume=path)
+    path.write_bytes(path.read_bytes() + line + b"\n")
+    with pytest.raises(ValueError, match="a cell that is none"):
+        compare(*arguments, trials=1, resume=path)
 
 
 def test_a_record_of_something_else_is_refused(tmp_path, streams, models):
@@ -297,7 +318,7 @@ X = np.ones((20, 1))
         ({"models": [Sees(), Sees()]}, ValueError, r"more than one model is called \['Sees'\]"),
         ({"models": {"A": Sees(), "B": SGDClassifier()}}, ValueError, "classifiers and regressors"),
         ({"models": {"A": naive_bayes.GaussianNB()}}, ValueError, "is regression, the model"),
-        ({"models": {"A": object()}}, TypeError, "clone|Cannot clone"),
+        ({"models": {"A": object()}}, TypeError, "the model 'A' cannot be copied"),
     ],
 )
 def test_clear_errors(change, error, message):

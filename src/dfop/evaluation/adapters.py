@@ -326,8 +326,7 @@ def untrained(model: Any, seed: int) -> Any:
     SGDRegressor(alpha=0.5, random_state=7)
     """
     if is_river(model):
-        free = model._get_params().get("seed", 0) is None
-        return model.clone({"seed": seed} if free else None)
+        return model.clone(_free_seeds(model._get_params(), seed))
     copy = clone(model)
     free_states = {
         name: seed
@@ -335,6 +334,18 @@ def untrained(model: Any, seed: int) -> Any:
         if value is None and name.rpartition("__")[2] == "random_state"
     }
     return copy.set_params(**free_states) if free_states else copy
+
+
+def _free_seeds(settings: dict[str, Any], seed: int) -> dict[str, Any]:
+    """Find the free seeds of a River model and of the steps of a pipeline."""
+    found: dict[str, Any] = {}
+    for name, value in settings.items():
+        if isinstance(value, dict):
+            inner = _free_seeds(value, seed)
+            found |= {name: inner} if inner else {}
+        elif name == "seed" and value is None:
+            found[name] = seed
+    return found
 
 
 def describe(model: Any) -> str:

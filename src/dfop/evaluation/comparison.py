@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
     """Scores of models on streams, trial by trial.
 
@@ -256,7 +256,7 @@ class Comparison:
         S      A     0      1.0
                      1      1.0
         """
-        pandas = need("pandas", extra="data")
+        pandas = need("pandas", extra="stats")
         index = pandas.MultiIndex.from_product(
             [self.streams, self.models, range(self.trials)], names=["stream", "model", "trial"]
         )

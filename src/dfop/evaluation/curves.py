@@ -40,6 +40,7 @@ def windowed(loss: Floats, window: int) -> Floats:
     array([1. , 0.5, 0. , 0.5])
     """
     n = len(loss)
+    window = min(window, n)
     blocks = np.zeros((-(-n // window) + 1, window))  # a block of zeros before the first row
     blocks.reshape(-1)[window : window + n] = loss
     head = np.cumsum(blocks, axis=1).reshape(-1)[window:]

@@ -144,7 +144,7 @@ def draw_ranks(
     """
     names = list(mean_ranks)
     posthocs = need("scikit_posthocs", extra="stats")
-    matrix = need("pandas", extra="data").DataFrame(p_values, index=names, columns=names)
+    matrix = need("pandas", extra="stats").DataFrame(p_values, index=names, columns=names)
     if ax is None:
         ax = new_axes(height=1.2 + 0.22 * len(names))
     posthocs.critical_difference_diagram(

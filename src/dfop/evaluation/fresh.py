@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Holdout:
     """Accuracy or mean squared error on fresh rows, over time.
 
@@ -73,7 +73,7 @@ class Holdout:
         10    2.0
         20    1.0
         """
-        frame: DataFrame = need("pandas", extra="data").DataFrame(
+        frame: DataFrame = need("pandas", extra="stats").DataFrame(
             {self.score_name: self.scores}, index=self.rows
         )
         return frame.rename_axis("rows")

@@ -73,7 +73,7 @@ def evaluate(
     clock = getattr(stream, "time", None)
     clock = None if clock is None else np.asarray(clock)
     check_delay(delay, clock)
-    walk = _Blocks if learner.whole_blocks and isinstance(delay, int) and delay == 0 else _Rows
+    walk = _Blocks if learner.whole_blocks and not delay else _Rows
     walker = walk(learner, delay, clock)
     truth, labels, proba_parts = [], [], []
     seconds, rows = 0.0, 0

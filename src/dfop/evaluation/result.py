@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Curve = Literal["accumulated", "windowed", "faded"]
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Result:
     """Predictions of every row, each made before its label was seen, and what follows.
 
@@ -108,7 +108,11 @@ class Result:
 
     @property
     def bytes_per_row(self) -> float:
-        """Growth of the model per row over the later half: 0 for constant memory."""
+        """Growth of the model per row: 0 for constant memory.
+
+        It is taken over the later half of the rows, or over all of them in a stream of less
+        than two batches.
+        """
         if not self.sizes:
             return float("nan")
         end, last = self.sizes[-1]
@@ -172,7 +176,7 @@ class Result:
         if self.probabilities is not None:
             for label, p in zip(self.classes, self.probabilities.T, strict=True):
                 columns[f"p({label})"] = p
-        frame: DataFrame = need("pandas", extra="data").DataFrame(columns)
+        frame: DataFrame = need("pandas", extra="stats").DataFrame(columns)
         return frame.rename_axis("row")
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":

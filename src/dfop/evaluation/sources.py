@@ -56,7 +56,7 @@ class Stream(Protocol):
         """Give the contiguous part ``stream[a:b]``."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ArrayStream:
     """A stream that is in memory; what a tuple ``(X, y)`` becomes."""
 

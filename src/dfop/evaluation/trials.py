@@ -16,7 +16,7 @@ import joblib
 import numpy as np
 
 from ._progress import Progress, reporter
-from .adapters import describe, name_of, task_of, untrained
+from .adapters import describe, is_river, name_of, task_of, untrained
 from .comparison import Comparison
 from .delay import Delay
 from .journal import Journal
@@ -103,6 +103,12 @@ def compare(
         reference = next(iter(named_models))
     if reference not in named_models:
         raise ValueError(f"reference {reference!r} is not among the models {list(named_models)}")
+    for name, model in named_models.items():
+        if isinstance(model, type) or not (is_river(model) or hasattr(model, "get_params")):
+            raise TypeError(
+                f"the model {name!r} cannot be copied: it must be an instance with get_params "
+                "(scikit-learn) or clone (River)"
+            )
     tasks = {task_of(m) for m in named_models.values()} - {None}
     if len(tasks) > 1:
         raise ValueError("classifiers and regressors cannot be compared with each other")
@@ -240,10 +246,17 @@ def _run_cell(key: Key, model: Any, part: Stream, start: int, delay: Delay, seed
 
 
 def _key(cell: Cell) -> Key:
-    try:
-        return cell["stream"], cell["model"], cell["trial"]
-    except KeyError as error:
-        raise ValueError(f"a recorded cell has no {error}: {cell}") from None
+    key = cell.get("stream"), cell.get("model"), cell.get("trial")
+    numbers = [cell.get("seconds per row"), cell.get("bytes")]
+    numbers += list(cell["metrics"].values()) if isinstance(cell.get("metrics"), dict) else [None]
+    if not (
+        isinstance(key[0], str)
+        and isinstance(key[1], str)
+        and isinstance(key[2], int)
+        and all(isinstance(number, int | float) for number in numbers)
+    ):
+        raise ValueError(f"the record has a cell that is none: {str(cell)[:200]}; remove its line")
+    return key[0], key[1], key[2]
 
 
 def _named(given: Any, names: list[str], kind: str) -> dict[str, Any]:
