@@ -31,22 +31,22 @@ def labelled():
 @pytest.mark.parametrize("model", HONEST, ids=lambda m: type(m).__name__)
 def test_honest_classifiers_pass(model, labelled):
     X, y = labelled
-    check_honest(model, (X[:400], y[:400]), cuts=2)
+    check_honest(model, (X[:250], y[:250]), cuts=2)
 
 
 @pytest.mark.parametrize("model", HONEST, ids=lambda m: type(m).__name__)
 def test_shuffled_labels_are_at_chance(model, labelled):
-    X, y = labelled
+    X, y = (part[:500] for part in labelled)
     shuffled = np.random.default_rng(1).permutation(y)
-    assert evaluate(untrained(model, 0), (X, y)).score > 0.7
-    # Four standard deviations of a fair coin over 1,000 rows.
-    assert abs(evaluate(untrained(model, 0), (X, shuffled)).score - 0.5) < 4 * 0.5 / 1000**0.5
+    assert evaluate(untrained(model, 0), (X, y)).score > 0.65
+    # Four standard deviations of a fair coin over 500 rows.
+    assert abs(evaluate(untrained(model, 0), (X, shuffled)).score - 0.5) < 4 * 0.5 / 500**0.5
 
 
 @pytest.mark.parametrize("delay", [0, 10])
 @pytest.mark.parametrize("model", [SGDRegressor(), LeastSquares(), Remembering()])
 def test_honest_regressors_pass(model, delay):
-    X = np.random.default_rng(0).normal(size=(300, 5))
+    X = np.random.default_rng(0).normal(size=(150, 5))
     check_honest(model, (X, X @ np.arange(5.0)), delay=delay, cuts=3)
 
 

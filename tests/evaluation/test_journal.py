@@ -1,8 +1,6 @@
 """The record of finished cells."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 
@@ -76,16 +74,12 @@ def test_a_broken_line_inside_is_named(path):
         Journal(path, CONFIGURATION)
 
 
-def test_two_processes_cannot_write_one_record(path):
-    code = (
-        "import sys; from dfop.evaluation.journal import Journal; "
-        f"Journal(sys.argv[1], {CONFIGURATION!r})"
-    )
-    with Journal(path, CONFIGURATION):
-        done = subprocess.run(
-            [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=False
-        )
-    assert "is in use by another process" in done.stderr
+def test_a_record_in_use_is_refused(path):
+    with (
+        Journal(path, CONFIGURATION),
+        pytest.raises(RuntimeError, match="is in use by another process"),
+    ):
+        Journal(path, CONFIGURATION)
 
 
 def test_the_folder_must_exist(tmp_path):

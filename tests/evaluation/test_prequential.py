@@ -29,16 +29,16 @@ from .fakes import (
 @pytest.fixture
 def drifting():
     rng = np.random.default_rng(1)
-    X = rng.normal(size=(600, 3))
-    y = np.where(X[:, 0] * np.repeat([1, -1], 300) + 0.3 * rng.normal(size=600) > 0, "up", "down")
+    X = rng.normal(size=(300, 3))
+    y = np.where(X[:, 0] * np.repeat([1, -1], 150) + 0.3 * rng.normal(size=300) > 0, "up", "down")
     return Rows(X, y)
 
 
 @pytest.fixture
 def plane():
     rng = np.random.default_rng(2)
-    X = rng.normal(size=(400, 3))
-    return Numbers(X, X @ [1.0, -2.0, 0.5] + 0.1 * rng.normal(size=400))
+    X = rng.normal(size=(200, 3))
+    return Numbers(X, X @ [1.0, -2.0, 0.5] + 0.1 * rng.normal(size=200))
 
 
 def spied(n=60):
@@ -225,10 +225,10 @@ def test_a_model_that_knows_the_clock_is_told_the_time(plane):
             self.times_ = [*getattr(self, "times_", []), *time]
             return super().predict_then_learn(X, y)
 
-    plane.time = np.arange(400.0)
+    plane.time = np.arange(200.0)
     model = Clocked()
     evaluate(model, plane, batch=64)
-    assert model.times_ == list(range(400))
+    assert model.times_ == list(range(200))
 
 
 @pytest.mark.parametrize("delay", [0, 5])
@@ -276,15 +276,15 @@ def test_time_is_measured(plane):
             time.sleep(0.05)
             return super().predict_then_learn(X, y)
 
-    assert 0.05 / 400 < evaluate(Slow(), plane).seconds_per_row < 1.0 / 400
+    assert 0.05 / 200 < evaluate(Slow(), plane).seconds_per_row < 1.0 / 200
 
 
 def test_progress_counts_the_rows(drifting):
     seen = []
-    evaluate(FastSGD(), drifting, batch=250, progress=lambda *now: seen.append(now))
-    assert seen == [(250, None), (500, None), (600, None)]
+    evaluate(FastSGD(), drifting, batch=125, progress=lambda *now: seen.append(now))
+    assert seen == [(125, None), (250, None), (300, None)]
     evaluate(FastSGD(), drifting.arrays(), progress=lambda *now: seen.append(now))
-    assert seen[-1] == (600, 600)
+    assert seen[-1] == (300, 300)
 
 
 def test_a_bar_can_be_drawn(drifting, capsys):

@@ -113,10 +113,11 @@ def test_a_stream_does_not_depend_on_its_company(streams, models):
 
 
 def test_free_random_parts_get_a_seed_per_trial():
-    from river import forest, preprocessing
+    from river import forest, neighbors, preprocessing
 
     pipeline = preprocessing.StandardScaler() | forest.ARFClassifier()
     assert untrained(pipeline, 5)["ARFClassifier"].seed == 5
+    assert untrained(neighbors.KNNClassifier(), 5).engine.seed == 5
     assert untrained(SGDClassifier(), 5).random_state == 5
     assert untrained(SGDClassifier(random_state=1), 5).random_state == 1
     assert untrained(forest.ARFClassifier(), 5).seed == 5

@@ -326,7 +326,7 @@ def untrained(model: Any, seed: int) -> Any:
     SGDRegressor(alpha=0.5, random_state=7)
     """
     if is_river(model):
-        return model.clone(_free_seeds(model._get_params(), seed))
+        return model.clone(_seeded(model._get_params(), seed))
     copy = clone(model)
     free_states = {
         name: seed
@@ -336,16 +336,17 @@ def untrained(model: Any, seed: int) -> Any:
     return copy.set_params(**free_states) if free_states else copy
 
 
-def _free_seeds(settings: dict[str, Any], seed: int) -> dict[str, Any]:
-    """Find the free seeds of a River model and of the steps of a pipeline."""
-    found: dict[str, Any] = {}
-    for name, value in settings.items():
-        if isinstance(value, dict):
-            inner = _free_seeds(value, seed)
-            found |= {name: inner} if inner else {}
-        elif name == "seed" and value is None:
-            found[name] = seed
-    return found
+def _seeded(settings: dict[str, Any], seed: int) -> dict[str, Any]:
+    """Fill in the free seeds of a River model, of the steps of a pipeline and of parts."""
+
+    def fill(name: str, value: Any) -> Any:
+        if isinstance(value, dict):  # a step
+            return _seeded(value, seed)
+        if isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], dict):  # a part
+            return value[0], _seeded(value[1], seed)
+        return seed if name == "seed" and value is None else value
+
+    return {name: fill(name, value) for name, value in settings.items()}
 
 
 def describe(model: Any) -> str:
