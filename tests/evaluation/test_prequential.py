@@ -1,6 +1,7 @@
 """One pass: every prediction comes before its label."""
 
 import weakref
+from dataclasses import replace
 from datetime import timedelta
 from itertools import product
 
@@ -260,6 +261,8 @@ def test_memory_is_measured(plane):
     assert growing.bytes_per_row == pytest.approx(800, rel=0.05)  # 100 doubles
     assert "growing by 8" in growing.summary()
     assert "not growing" in constant.summary()
+    later = replace(constant, sizes=[(0, 1), (50, 100), (100, 170), (120, 170)])
+    assert later.bytes_per_row == pytest.approx(1.0)  # from row 50 to row 120
 
 
 def test_a_model_that_cannot_be_pickled_has_no_size(plane):

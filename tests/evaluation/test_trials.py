@@ -60,6 +60,7 @@ def test_all_models_see_the_same_random_eighty_per_cent(tmp_path, models, stream
         assert {cell["rows"] for cell in mine} == {rows}
         starts = {(cell["trial"], cell["start"]) for cell in mine}
         assert len(starts) == 5  # one per trial, whatever the model
+        assert len({start for _, start in starts}) > 1
         assert all(0 <= start <= room for _, start in starts)
 
 
