@@ -78,6 +78,10 @@ def test_progress_counts_the_rows():
 def test_clear_errors():
     with pytest.raises(TypeError, match=r"has no fresh\(t, n, rng\)"):
         holdout(LeastSquares(), Numbers([[1.0]], [1.0]))
+    silent = Turning()
+    silent.fresh = None
+    with pytest.raises(TypeError, match=r"has no fresh\(t, n, rng\)"):
+        holdout(LeastSquares(), silent)
     with pytest.raises(ValueError, match="every must be at least 1"):
         holdout(LeastSquares(), Turning(), every=0)
     with pytest.raises(ValueError, match="size must be at least 1"):

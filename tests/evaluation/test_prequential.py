@@ -384,6 +384,38 @@ def test_clear_errors_of_the_clock(time, delay, message):
         evaluate(Perceptron(), Rows(X, Y, time=time), delay=delay)
 
 
+def test_more_than_one_target_is_refused():
+    rows = Numbers(X, np.ones((4, 2)))
+    with pytest.raises(ValueError, match="one target per row"):
+        evaluate(LeastSquares(), rows)
+
+
+class TimedOnly(Numbers):
+    """A long file: the times come with the rows, and counting the rows would be a pass."""
+
+    has_time = True
+
+    @property
+    def time(self):
+        raise AssertionError("this would read the whole file")
+
+    def __len__(self):
+        raise AssertionError("this would read the whole file")
+
+    def timed_batches(self, size):
+        seen = 0
+        for X, y in self.batches(size):
+            yield X, y, np.arange(seen, seen + len(y)) / 2
+            seen += len(y)
+
+
+def test_times_are_read_with_their_rows(plane):
+    by_clock = evaluate(LeastSquares(), TimedOnly(plane.X, plane.y), delay=2.0, batch=32)
+    by_rows = evaluate(LeastSquares(), plane, delay=3)  # the label of t - 4 comes with row t
+    np.testing.assert_array_equal(by_clock.predictions, by_rows.predictions)
+    np.testing.assert_array_equal(by_clock.known, by_rows.known)
+
+
 def test_a_stream_without_classes_is_refused():
     rows = Rows(X, Y)
     rows.classes = None

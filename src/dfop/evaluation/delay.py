@@ -19,7 +19,7 @@ from .sources import Array
 Delay = int | float | timedelta | np.timedelta64
 
 
-def known_labels(first: int, last: int, delay: Delay, time: Array | None) -> Array:
+def known_labels(first: int, last: int, delay: Delay, base: int, time: Array | None) -> Array:
     """Count the labels that have arrived before each of the rows ``first`` to ``last - 1``.
 
     Parameters
@@ -28,8 +28,10 @@ def known_labels(first: int, last: int, delay: Delay, time: Array | None) -> Arr
         The rows asked about.
     delay : int, float, timedelta or numpy.timedelta64
         An int counts rows. Anything else is a duration by the stream's clock.
+    base : int
+        A row before which all labels are known to have arrived.
     time : array or None
-        The moment of every row of the stream.
+        The moments of the rows ``base`` to ``last - 1``; nothing older is needed.
 
     Returns
     -------
@@ -38,9 +40,9 @@ def known_labels(first: int, last: int, delay: Delay, time: Array | None) -> Arr
 
     Examples
     --------
-    >>> known_labels(0, 5, 2, None)
+    >>> known_labels(0, 5, 2, 0, None)
     array([0, 0, 0, 1, 2])
-    >>> known_labels(0, 5, 1.5, np.array([0.0, 1.0, 2.0, 2.0, 9.0]))
+    >>> known_labels(0, 5, 1.5, 0, np.array([0.0, 1.0, 2.0, 2.0, 9.0]))
     array([0, 0, 1, 1, 4])
     """
     rows = np.arange(first, last)
@@ -48,52 +50,68 @@ def known_labels(first: int, last: int, delay: Delay, time: Array | None) -> Arr
         return np.maximum(rows - int(delay), 0)
     if time is None:
         raise AssertionError("check_delay refuses a duration without a clock")
-    # After the last row of the stream the clock stands still.
-    now = time[np.minimum(rows, len(time) - 1)]
-    return np.asarray(np.minimum(np.searchsorted(time, now - _on(time, delay), side="right"), rows))
+    arrived = base + np.searchsorted(time, time[rows - base] - _span(delay, time), side="right")
+    return np.asarray(np.minimum(arrived, rows))
 
 
-def check_delay(delay: Delay, time: Array | None) -> None:
-    """Refuse a delay that the stream cannot measure.
+def check_delay(delay: Delay, clocked: bool) -> None:
+    """Refuse what is no delay, or none that the stream can measure.
 
     Parameters
     ----------
     delay : int, float, timedelta or numpy.timedelta64
         The delay.
-    time : array or None
-        The moment of every row of the stream.
+    clocked : bool
+        Whether the rows of the stream have a time.
 
     Examples
     --------
-    >>> check_delay(1.5, None)
+    >>> check_delay(1.5, clocked=False)
     Traceback (most recent call last):
     ValueError: a delay of 1.5 is a duration, and the stream has no time; give an int for a
     number of rows
     """
-    if isinstance(delay, bool) or not isinstance(
-        delay, int | float | timedelta | np.integer | np.floating | np.timedelta64
-    ):
+    durations = float | timedelta | np.floating | np.timedelta64
+    if isinstance(delay, bool) or not isinstance(delay, int | np.integer | durations):
         raise TypeError(f"delay must be a number of rows or a duration, got {delay!r}")
-    if isinstance(delay, int | np.integer):
-        if delay < 0:
-            raise ValueError(f"delay must not be negative, got {delay}")
-        return
-    if time is None:
+    size: Any = delay
+    if not size >= size * 0:  # also when it is NaN or NaT
+        raise ValueError(f"delay must not be negative, got {delay!r}")
+    if isinstance(delay, durations) and not clocked:
         raise ValueError(
             f"a delay of {delay!r} is a duration, and the stream has no time; "
             "give an int for a number of rows"
         )
+
+
+def check_clock(time: Array, delay: Delay, first: int) -> None:
+    """Refuse a clock that runs backwards or does not fit the delay.
+
+    Parameters
+    ----------
+    time : array
+        The moments of some rows.
+    delay : int, float, timedelta or numpy.timedelta64
+        The delay.
+    first : int
+        The number of the first of these rows.
+
+    Examples
+    --------
+    >>> check_clock(np.array([1.0, 2.0, 1.5]), 3.0, first=40)
+    Traceback (most recent call last):
+    ValueError: time must never decrease, but does at row 42
+    """
+    if isinstance(delay, int | np.integer):
+        return
     dated = time.dtype.kind == "M"
     if dated != isinstance(delay, timedelta | np.timedelta64):
         needed = "a timedelta" if dated else "a float in the unit of the stream's time"
         raise TypeError(f"this stream's clock needs {needed} as delay, got {delay!r}")
-    span = _on(time, delay)
-    if not span >= span * 0:  # also when it is NaN or NaT
-        raise ValueError(f"delay must not be negative, got {delay!r}")
     back = np.flatnonzero(~(time[1:] >= time[:-1]))
     if len(back):
-        raise ValueError(f"time must never decrease, but does at row {back[0] + 1}")
+        raise ValueError(f"time must never decrease, but does at row {first + back[0] + 1}")
 
 
-def _on(time: Array, delay: Any) -> Any:
+def _span(delay: Any, time: Array) -> Any:
     return np.timedelta64(delay) if time.dtype.kind == "M" else float(delay)

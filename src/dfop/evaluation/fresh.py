@@ -9,7 +9,7 @@ import numpy as np
 from ._extras import need
 from ._progress import Progress, reporter
 from .adapters import adapt, name_of, task_of
-from .sources import Array, Stream, Task, as_stream, length
+from .sources import Array, Stream, Task, as_stream, length, timed_batches
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -158,7 +158,8 @@ def holdout(
     True
     """
     stream = as_stream(stream, task_of(model))
-    if not hasattr(stream, "fresh"):
+    draw = getattr(stream, "fresh", None)
+    if draw is None:
         raise TypeError(
             f"the stream {stream.name!r} has no fresh(t, n, rng): its concepts are not known; "
             "use evaluate"
@@ -167,25 +168,23 @@ def holdout(
         if value < 1:
             raise ValueError(f"{name} must be at least 1, got {value}")
     learner = adapt(model, stream)
-    clock = getattr(stream, "time", None)
     rng = np.random.default_rng(seed)
     rows: list[int] = []
     scores: list[float] = []
 
     def score(concept: int) -> None:
-        X, y = stream.fresh(concept, size, rng)
+        X, y = draw(concept, size, rng)
         labels, _ = learner.predict(X)
         right = labels == y if stream.task == "classification" else (labels - y) ** 2
         rows.append(t)
         scores.append(float(np.mean(right)))
 
     t = 0
-    with reporter(progress, length(stream), name_of(model)) as advance:
-        for X, y in stream.batches(every):
+    with reporter(progress, length(stream) if progress else None, name_of(model)) as advance:
+        for X, y, time in timed_batches(stream, every):
             if t > 0:
                 score(t)
-            now = np.arange(t, t + len(y))
-            learner.learn(X, y, None if clock is None else np.asarray(clock)[now])
+            learner.learn(X, y, time)
             t += len(y)
             advance(len(y))
     if t == 0:

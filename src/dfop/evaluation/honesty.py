@@ -75,7 +75,7 @@ def check_honest(model: Any, stream: Source, *, delay: int = 0, cuts: int = 5) -
             )
     if data.task == "classification":
         assert data.classes is not None
-        coins = rng.choice(data.classes, size=len(data))
+        coins = rng.choice(np.asarray(data.classes), size=len(data))
         hits = int((predictions(data.X, coins) == coins).sum())
         chance = 1 / len(data.classes)
         p = stats.binomtest(hits, len(data), chance, alternative="greater").pvalue
@@ -94,8 +94,9 @@ def _other_labels(data: ArrayStream, start: int) -> Array:
     """Labels that are all different from row ``start`` on."""
     y = data.y.copy()
     if data.classes is not None:
-        code = np.searchsorted(data.classes, y[start:])
-        y[start:] = data.classes[(code + 1) % len(data.classes)]
+        classes = np.asarray(data.classes)
+        code = np.searchsorted(classes, y[start:])
+        y[start:] = classes[(code + 1) % len(classes)]
     else:
         y[start:] = y[start:] + 1 + np.abs(y[start:])
     return y

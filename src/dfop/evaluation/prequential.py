@@ -9,9 +9,17 @@ import numpy as np
 
 from ._progress import Progress, reporter
 from .adapters import Learner, Prediction, adapt, name_of, task_of
-from .delay import Delay, check_delay, known_labels
+from .delay import Delay, check_clock, check_delay, known_labels
 from .result import Result
-from .sources import Array, Source, as_stream, check_targets, length
+from .sources import (
+    Array,
+    Source,
+    as_stream,
+    check_targets,
+    has_clock,
+    length,
+    timed_batches,
+)
 
 
 def evaluate(
@@ -70,24 +78,21 @@ def evaluate(
             raise ValueError(f"{name} must be at least 1, got {value}")
     stream = as_stream(stream, task_of(model))
     learner = adapt(model, stream, proba)
-    clock = getattr(stream, "time", None)
-    clock = None if clock is None else np.asarray(clock)
-    check_delay(delay, clock)
+    check_delay(delay, has_clock(stream))
     walk = _Blocks if learner.whole_blocks and not delay else _Rows
-    walker = walk(learner, delay, clock)
-    truth, labels, proba_parts = [], [], []
+    walker = walk(learner, delay)
+    truth, known = [], []
+    parts: list[Prediction] = []
     seconds, rows = 0.0, 0
     sizes = list(_size(model, 0))
-    with reporter(progress, length(stream), name_of(model)) as advance:
-        for X, y in stream.batches(batch):
-            X, y = np.asarray(X), np.asarray(y)
+    with reporter(progress, length(stream) if progress else None, name_of(model)) as advance:
+        for X, y, time in timed_batches(stream, batch):
             check_targets(y, rows, stream.name)
             start = perf_counter()
-            parts = list(walker.feed(X, y))
+            parts += walker.feed(X, y, time)
             seconds += perf_counter() - start
             truth.append(y)
-            labels += [part[0] for part in parts]
-            proba_parts += [part[1] for part in parts if part[1] is not None]
+            known.append(walker.known)
             rows += len(y)
             if sizes and rows >= 2 * sizes[-1][0]:
                 sizes += _size(model, rows)
@@ -99,15 +104,16 @@ def evaluate(
     seconds += perf_counter() - start
     if sizes:
         sizes = [s for s in sizes if s[0] < rows] + list(_size(model, rows))
+    probabilities = [p for _, p in parts if p is not None]
     return Result(
         model=name_of(model),
         stream=stream.name,
         task=stream.task,
         truth=np.concatenate(truth),
-        predictions=np.concatenate(labels),
-        probabilities=np.concatenate(proba_parts) if proba_parts else None,
+        predictions=np.concatenate([labels for labels, _ in parts]),
+        probabilities=np.concatenate(probabilities) if probabilities else None,
         classes=learner.classes,
-        known=known_labels(0, rows, delay, clock),
+        known=np.concatenate(known),
         changes=tuple(stream.changes),
         window=window,
         seconds=seconds,
@@ -116,13 +122,15 @@ def evaluate(
 
 
 class _Blocks:
-    """The model walks by itself."""
+    """The model walks by itself: without delay it knows all labels before a row."""
 
-    def __init__(self, learner: Learner, delay: Delay, clock: Array | None) -> None:
-        self.learner, self.clock, self.seen = learner, clock, 0
+    def __init__(self, learner: Learner, delay: Delay) -> None:
+        self.learner = learner
+        self.seen = 0
+        self.known = np.empty(0, dtype=int)
 
-    def feed(self, X: Array, y: Array) -> Iterator[Prediction]:
-        time = None if self.clock is None else self.clock[self.seen : self.seen + len(y)]
+    def feed(self, X: Array, y: Array, time: Array | None) -> Iterator[Prediction]:
+        self.known = np.arange(self.seen, self.seen + len(y))
         self.seen += len(y)
         yield self.learner.predict_then_learn(X, y, time)
 
@@ -137,40 +145,62 @@ class _Rows:
     stream. Rows between which no label arrives are predicted together.
     """
 
-    def __init__(self, learner: Learner, delay: Delay, clock: Array | None) -> None:
-        self.learner, self.delay, self.clock = learner, delay, clock
+    def __init__(self, learner: Learner, delay: Delay) -> None:
+        self.learner, self.delay = learner, delay
         self.seen = 0  # rows predicted so far
-        self.learned = 0  # rows learned so far; the next waits at self.X[0]
-        self.X = self.y = np.empty(0)
+        self.base = 0  # the first row that waits for its label; those before are learned
+        self.waiting: tuple[Array, Array, Array | None] | None = None
+        self.known = np.empty(0, dtype=int)
 
-    def feed(self, X: Array, y: Array) -> Iterator[Prediction]:
-        waiting = len(self.y)
-        self.X = np.concatenate([self.X, X]) if waiting else X
-        self.y = np.concatenate([self.y, y]) if waiting else y
-        base = self.learned  # the row at self.X[0]
-        known = known_labels(self.seen, self.seen + len(y), self.delay, self.clock)
-        starts = np.flatnonzero(np.diff(known, prepend=-1)).tolist()
-        for start, stop in zip(starts, [*starts[1:], len(y)], strict=True):
-            self._learn(int(known[start]), base)
-            rows = np.arange(self.seen, self.seen + stop - start)
-            yield self.learner.predict_arrived(self.X[rows - base], rows, self._time(rows))
-            self.seen += stop - start
-        self.X, self.y = self.X[self.learned - base :], self.y[self.learned - base :]
+    def feed(self, X: Array, y: Array, time: Array | None) -> Iterator[Prediction]:
+        X, y, time = self._join(X, y, time)
+        base, learned, end = self.base, self.base, self.base + len(y)
+        if time is not None:
+            check_clock(time, self.delay, base)
+        self.known = known_labels(self.seen, end, self.delay, base, time)
+        # One step per group of rows that are predicted from the same labels.
+        starts = np.flatnonzero(np.diff(self.known, prepend=-1))
+        stops = np.append(starts[1:], len(self.known)) + self.seen
+        for arrived, stop in zip(self.known[starts].tolist(), stops.tolist(), strict=True):
+            self._learn(X, y, time, learned, arrived)
+            learned = arrived
+            rows = np.arange(self.seen, stop)
+            part = slice(self.seen - base, stop - base)
+            now = None if time is None else time[part]
+            if self.delay:
+                yield self.learner.predict_arrived(X[part], rows, now)
+            else:
+                yield self.learner.predict(X[part])
+            self.seen = stop
+        rest = slice(learned - base, None)
+        self.waiting = X[rest], y[rest], None if time is None else time[rest]
+        self.base = learned
 
     def finish(self) -> None:
-        """Learn what arrives before a row that would come next."""
-        (known,) = known_labels(self.seen, self.seen + 1, self.delay, self.clock)
-        self._learn(int(known), self.learned)
+        """Learn what has arrived before a row that would come next, at the same moment."""
+        if self.waiting is None:
+            return
+        X, y, time = self.waiting
+        later = None if time is None else np.append(time, time[-1:])
+        known = known_labels(self.seen, self.seen + 1, self.delay, self.base, later)
+        self._learn(X, y, time, self.base, int(known[0]))
 
-    def _learn(self, known: int, base: int) -> None:
-        if known > self.learned:
-            rows = np.arange(self.learned, known)
-            X, y = self.X[rows - base], self.y[rows - base]
-            self.learner.learn_arrived(X, y, rows, self._time(rows))
-            self.learned = known
+    def _learn(self, X: Array, y: Array, time: Array | None, start: int, stop: int) -> None:
+        if stop == start:
+            return
+        part = slice(start - self.base, stop - self.base)
+        now = None if time is None else time[part]
+        if self.delay:
+            self.learner.learn_arrived(X[part], y[part], np.arange(start, stop), now)
+        else:
+            self.learner.learn(X[part], y[part], now)
 
-    def _time(self, rows: Array) -> Array | None:
-        return None if self.clock is None else self.clock[rows]
+    def _join(self, X: Array, y: Array, time: Array | None) -> tuple[Array, Array, Array | None]:
+        if self.waiting is None or len(self.waiting[1]) == 0:
+            return X, y, time
+        X0, y0, time0 = self.waiting
+        both = None if time is None or time0 is None else np.concatenate([time0, time])
+        return np.concatenate([X0, X]), np.concatenate([y0, y]), both
 
 
 def _size(model: Any, rows: int) -> Iterator[tuple[int, int]]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol, cast, runtime_checkable
+from typing import Any, Literal, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,18 +12,18 @@ Array = NDArray[Any]
 Task = Literal["classification", "regression"]
 
 
-@runtime_checkable
 class Stream(Protocol):
     """Rows in their order, with what is known about them.
 
-    Three more attributes are used where a stream has them: ``len(stream)``; ``time``, the
-    moment of every row, never decreasing; ``fresh(t, n, rng)``, which draws ``n`` new rows of
-    the concept that row ``t`` comes from.
+    More is used where a stream has it: ``len(stream)``; ``time``, the moment of every row, or
+    ``timed_batches(size)`` for triples (X, y, time), so that the times need not be in memory at
+    once; ``fresh(t, n, rng)``, which draws ``n`` new rows of the concept of row ``t``.
 
     Examples
     --------
-    >>> isinstance(as_stream(([[0.0], [1.0]], ["no", "yes"])), Stream)
-    True
+    >>> stream: Stream = as_stream(([[0.0], [1.0]], ["no", "yes"]))
+    >>> stream.task
+    'classification'
     """
 
     @property
@@ -39,7 +39,7 @@ class Stream(Protocol):
         """One name per column of ``X``."""
 
     @property
-    def classes(self) -> Array | None:
+    def classes(self) -> Sequence[Any] | Array | None:
         """Every label that can occur, sorted; None for regression."""
 
     @property
@@ -64,7 +64,7 @@ class ArrayStream:
     y: Array
     task: Task
     feature_names: Sequence[str]
-    classes: Array | None
+    classes: Sequence[Any] | Array | None
     name: str = "data"
     changes: Sequence[int] = ()
     time: Array | None = None
@@ -118,7 +118,7 @@ def as_stream(source: Source, task: Task | None = None) -> Stream:
     True
     """
     if not isinstance(source, tuple):
-        if not isinstance(source, Stream):
+        if not hasattr(source, "batches"):
             raise TypeError(
                 "a stream is an object with name, task, feature_names, classes, changes, "
                 f"batches() and arrays(), or a tuple (X, y); got {type(source).__name__}"
@@ -142,7 +142,7 @@ def as_stream(source: Source, task: Task | None = None) -> Stream:
 
 
 def in_memory(stream: Stream) -> ArrayStream:
-    """Read a stream whose length is not known, so that parts of it can be taken.
+    """Read a whole stream, so that parts of it can be taken again and again.
 
     Examples
     --------
@@ -150,6 +150,7 @@ def in_memory(stream: Stream) -> ArrayStream:
     1
     """
     X, y = stream.arrays()
+    time = getattr(stream, "time", None)
     return ArrayStream(
         np.asarray(X),
         np.asarray(y),
@@ -158,12 +159,44 @@ def in_memory(stream: Stream) -> ArrayStream:
         stream.classes,
         stream.name,
         stream.changes,
-        getattr(stream, "time", None),
+        None if time is None else np.asarray(time),
     )
 
 
+def has_clock(stream: Stream) -> bool:
+    """Tell whether the rows have a time, without reading it where that can be avoided.
+
+    Examples
+    --------
+    >>> has_clock(as_stream(([[0.0], [1.0]], [3, 5])))
+    False
+    """
+    told = getattr(stream, "has_time", None)
+    return bool(told) if told is not None else getattr(stream, "time", None) is not None
+
+
+def timed_batches(stream: Stream, size: int) -> Iterator[tuple[Array, Array, Array | None]]:
+    """Read a stream in order, with the moment of every row, or None.
+
+    Examples
+    --------
+    >>> list(timed_batches(as_stream(([[0.0], [1.0]], [3, 5])), 2))
+    [(array([[0.], [1.]]), array([3, 5]), None)]
+    """
+    if hasattr(stream, "timed_batches"):
+        for X, y, time in stream.timed_batches(size):
+            yield np.asarray(X), np.asarray(y), None if time is None else np.asarray(time)
+        return
+    clock = getattr(stream, "time", None)
+    seen = 0
+    for X, y in stream.batches(size):
+        time = None if clock is None else np.asarray(clock[seen : seen + len(y)])
+        seen += len(y)
+        yield np.asarray(X), np.asarray(y), time
+
+
 def check_targets(y: Array, first: int, name: str) -> None:
-    """Refuse a target that is not there: a score over it would mean nothing.
+    """Refuse targets that are not there: a score over them would mean nothing.
 
     Examples
     --------
@@ -171,6 +204,8 @@ def check_targets(y: Array, first: int, name: str) -> None:
     Traceback (most recent call last):
     ValueError: sensor: row 41 has the target nan; drop the row or wait for its label
     """
+    if y.ndim != 1:
+        raise ValueError(f"{name}: one target per row is scored, got the shape {y.shape}")
     if y.dtype.kind == "f":
         bad = np.flatnonzero(~np.isfinite(y))
         if len(bad):

@@ -21,7 +21,7 @@ from .comparison import Comparison
 from .delay import Delay
 from .journal import Journal
 from .prequential import evaluate
-from .sources import Source, Stream, Task, as_stream, in_memory, length
+from .sources import ArrayStream, Source, Task, as_stream, in_memory
 
 Supplier = Source | Callable[..., Source]
 
@@ -185,26 +185,25 @@ class _Plan:
 
     def _tasks(self, keys: list[Key]) -> Iterable[Any]:
         """Read streams only when their cells are due."""
-        whole: tuple[str, int | None, Stream] | None = None
+        whole: tuple[str, int | None, ArrayStream] | None = None
         for key in keys:
             stream_name, model_name, trial = key
             each = trial if self._reseeded(stream_name) else None
             if whole is None or whole[:2] != (stream_name, each):
                 whole = (stream_name, each, self.supply(stream_name, trial))
-            start, stop = self.part(stream_name, trial, len(whole[2]))  # type: ignore[arg-type]
+            start, stop = self.part(stream_name, trial, len(whole[2]))
             _, model_seed, _ = self._draws(stream_name, trial)
             yield joblib.delayed(_run_cell)(
                 key, self.models[model_name], whole[2][start:stop], start, self.delay, model_seed
             )
 
-    def supply(self, name: str, trial: int) -> Stream:
-        """Give the whole stream of a trial, with a length."""
+    def supply(self, name: str, trial: int) -> ArrayStream:
+        """Read the whole stream of a trial."""
         source = self.streams[name]
         if callable(source):
             data_seed, _, _ = self._draws(name, trial)
             source = source(seed=data_seed) if self._reseeded(name) else source()
-        stream = as_stream(source, self.task)
-        return in_memory(stream) if length(stream) is None else stream
+        return in_memory(as_stream(source, self.task))
 
     def part(self, name: str, trial: int, rows: int) -> tuple[int, int]:
         """Rows of the trial: any start is as probable as any other."""
@@ -226,7 +225,7 @@ class _Plan:
         return callable(source) and "seed" in inspect.signature(source).parameters
 
 
-def _run_cell(key: Key, model: Any, part: Stream, start: int, delay: Delay, seed: int) -> Cell:
+def _run_cell(key: Key, model: Any, part: ArrayStream, start: int, delay: Delay, seed: int) -> Cell:
     stream_name, model_name, trial = key
     try:
         result = evaluate(untrained(model, seed), part, delay=delay)
