@@ -266,3 +266,31 @@ def tiny_weights_at_rising_scales(rng):
     weight = np.where(np.arange(600) < 20, 1e25, 1e-55)
     y = rng.choice([-1.0, 1.0], 600) * 2.0**499
     return Stream(X, y, {"sample_weight": weight}, fair=NOT_FAIR_NOISE)
+
+
+def adversary(seed):
+    """A stream drawn at random from sizes, silences, collinearity and discounts without mercy."""
+    rng = np.random.default_rng(seed)
+    n, d = 400, int(rng.integers(2, 7))
+    kind = rng.integers(4)
+    if kind == 0:  # a size per column
+        size = rng.uniform(-150, 150, d) + rng.uniform(-1, 1, (n, d))
+    elif kind == 1:  # per entry
+        size = rng.uniform(-150, 150, (n, d))
+    elif kind == 2:  # in blocks
+        size = rng.uniform(-150, 150, (8, d))[np.sort(rng.integers(0, 8, n))]
+    else:  # of three levels
+        size = rng.choice(rng.uniform(-150, 150, 3), (n, d))
+    X = rng.choice([-1.0, 1.0], (n, d)) * 10.0 ** np.clip(size, -300, 150)
+    X *= rng.random((n, d)) < rng.uniform(0.05, 1.5)
+    if rng.random() < 0.4:
+        a, b = rng.choice(d, 2, replace=False)
+        X[:, a] = np.clip(X[:, b] * 10.0 ** rng.uniform(-50, 50), -1e150, 1e150)
+    start, end = np.sort(rng.integers(0, n, 2))
+    X[start:end, rng.integers(d)] *= rng.integers(2)
+    y = rng.normal(size=n) * 10.0 ** rng.uniform(-150, 149, n if rng.random() < 0.5 else 1)
+    lam = np.full(n, rng.choice([1.0, 0.999, 0.99, 0.9, 0.5]))
+    if rng.random() < 0.7:
+        leaps = rng.random(n) < rng.uniform(0.0, 0.3)
+        lam = np.where(leaps, 10.0 ** -rng.uniform(0, 300, n), lam)
+    return Stream(X, y, {"discount": lam}, fair=NOT_FAIR_TARGETS)

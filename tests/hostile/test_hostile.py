@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from corpus import STREAMS, generate
+from corpus import STREAMS, adversary, generate
 
 from dfop import DFOPClassifier, DFOPRegressor
 from dfop.core import Filter
@@ -42,6 +42,16 @@ def test_a_hostile_stream_is_survived(name, mu):
     assert np.isfinite(model.predict(given.X[:10])).all()
     if not given.fair:
         assert rms(given.y - ahead) <= rms(given.y)
+
+
+@pytest.mark.parametrize("first", range(0, 500, 50))
+def test_random_adversaries_are_survived(first):
+    for seed in range(first, first + 50):
+        given = adversary(seed)
+        model = DFOPRegressor()
+        ahead = model.predict_then_learn(given.X, given.y, **given.arguments)
+        assert np.isfinite(ahead).all(), seed
+        assert_sound(model)
 
 
 @pytest.mark.parametrize("kernel", ["baseline", ""])
