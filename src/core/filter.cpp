@@ -119,6 +119,10 @@ void Filter::set_cap(std::size_t j) {
 
 void Filter::learn(const double* X, std::size_t n, Targets y, PerRow discount, PerRow gain,
                    double* yhat) {
+    if (dimension() == 0) {  // no constant, and no feature seen yet
+        std::fill_n(yhat, n * outputs_, 0.0);
+        return;
+    }
     std::size_t t = 0;
     while (t < n) {
         if (gain[t] < kLeastGain) {

@@ -40,9 +40,13 @@ class RowWeights:
     gain: Array
     """What the row itself enters with, of length n or 1; 0 where it is not seen."""
     log_discount: Array
-    """log lam_t, length n."""
+    """log lam_t, of length n or 1."""
     clock: Clock
     """The clock after the batch."""
+
+    def elapsed(self, n: int) -> float:
+        """Log of the product of the discounts of the n rows."""
+        return float(self.log_discount.sum()) * (n / self.log_discount.size)
 
 
 def row_weights(
@@ -81,7 +85,7 @@ def row_weights(
         lam = np.array([1.0 - rule.mu])
         log_lam = np.array([np.log1p(-rule.mu)])
     if weight is None:
-        return RowWeights(lam, np.ones(1), np.broadcast_to(log_lam, n), clock)
+        return RowWeights(lam, np.ones(1), log_lam, clock)
     log_decay = weight * log_lam
     constant = np.broadcast_to(log_lam == 0.0, n)
     gain = np.where(constant, weight, np.expm1(log_decay) / np.where(constant, 1.0, -(1.0 - lam)))

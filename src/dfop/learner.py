@@ -96,7 +96,7 @@ class Learner(BaseEstimator, ABC):
         self._become(model)
         self._open_filter().learn(rows, targets, weights.discount, weights.gain, outputs)
         self._clock = weights.clock
-        self._log_discount += float(weights.log_discount.sum())
+        self._log_discount += weights.elapsed(len(rows))
         return outputs
 
     def _predict_outputs(self, X: Any) -> Array:

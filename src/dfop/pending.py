@@ -82,7 +82,7 @@ class LateLabels(Learner):
             model._announce(classes)
         self._become(model)
         outputs = self._outputs_of(rows)
-        stamps = self._log_discount + np.cumsum(weights.log_discount)
+        stamps = self._log_discount + np.cumsum(np.broadcast_to(weights.log_discount, len(rows)))
         for key, row, stamp in zip(names, rows, stamps, strict=True):
             self._pending[key] = row.copy(), float(stamp)
         if self._filter is not None:

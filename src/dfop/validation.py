@@ -48,13 +48,14 @@ def check_numbers(y: Any, n: int) -> Array:
     """Return regression targets as a usable float64 array of shape (n,) or (n, m)."""
     if y is None:
         raise ValueError("learning requires y to be passed, but the target y is None")
-    try:
-        y = check_array(
-            y, dtype=np.float64, ensure_2d=False, ensure_all_finite=False, input_name="y"
-        )
-    except (TypeError, ValueError) as error:
-        _name_what_is_no_number(y, "y", error)
-        raise
+    if type(y) is not np.ndarray or y.dtype != np.float64:
+        try:
+            y = check_array(
+                y, dtype=np.float64, ensure_2d=False, ensure_all_finite=False, input_name="y"
+            )
+        except (TypeError, ValueError) as error:
+            _name_what_is_no_number(y, "y", error)
+            raise
     check_length(y, n)
     if y.ndim > 2 or y.size == 0:
         raise ValueError(f"y has shape {y.shape}: expected (n,) or (n, m) with m > 0")
