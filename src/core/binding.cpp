@@ -113,9 +113,11 @@ nb::dict snapshot(Guarded& g) {
     nb::dict out;
     out["upper"] = to_array(std::move(s.upper), {d * (d - (d > 0)) / 2});
     out["D"] = to_array(std::move(s.D), {d});
+    out["limit"] = to_array(std::move(s.limit), {d});
     out["scale"] = to_array(std::move(s.scale), {d});
     out["weights"] = to_array(std::move(s.weights), {g.filter.outputs(), d});
     out["unseen_variance"] = nb::float_(s.unseen_variance);
+    out["faded"] = nb::float_(s.faded);
     return out;
 }
 
@@ -130,9 +132,11 @@ void restore(Guarded& g, const nb::dict& state) {
     Snapshot s;
     s.upper = take("upper", d * (d - (d > 0)) / 2);
     s.D = take("D", d);
+    s.limit = take("limit", d);
     s.scale = take("scale", d);
     s.weights = take("weights", g.filter.outputs() * d);
     s.unseen_variance = nb::cast<double>(state["unseen_variance"]);
+    s.faded = nb::cast<double>(state["faded"]);
     g.filter.restore(s);
 }
 

@@ -2,19 +2,26 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace dfop {
 namespace {
 
 // Variances are kept where no product of two of them with scaled rows can overflow.
-constexpr double kLeastVariance = 1e-100, kLargestVariance = 1e100;
+constexpr double kLeastVariance = 1e-40, kLargestVariance = 1e40;
 // A feature that grows more than this at one step would carry an old weight (and its error) to a
-// scale it says nothing about; the rest of the step is taken as a change of unit.
+// scale it says nothing about; it is taken as a new one.
 constexpr double kLargestStep = 0x1p26;
+// Weights and entries of U stay where no product of them can overflow.
+constexpr double kLargestWeight = 1e220, kLargestU = 1e60;
 // A gain below this leaves no trace in double precision.
-constexpr double kLeastGain = 1e-200;
+constexpr double kLeastGain = 1e-60;
 // The prior may wind up this far, so that it fades as the closed form says while rows come in.
 constexpr double kPriorSlack = 1e3;
+// D of a feature never above kSmallest: so small that what it may hold there has no effect.
+constexpr double kUnseen = 1e-200;
+// The limits on D are drawn anew when the past has faded this much since the last time.
+constexpr double kRefresh = 1e3;
 constexpr std::size_t kChunkDoubles = 8192;
 
 double scaled_variance(double variance, double scale) {
@@ -39,7 +46,8 @@ inline void prefetch(const double* row, std::size_t features) {
 Filter::Filter(std::size_t features, std::size_t outputs, bool intercept, double prior_variance,
                double cap, const Kernel& kernel)
     : features_(features), outputs_(0), intercept_(intercept), prior_variance_(prior_variance),
-      cap_(std::min(cap, kLargestVariance)), unseen_variance_(prior_variance), kernel_(&kernel) {
+      cap_(std::min(cap, kLargestVariance)),
+      unseen_variance_(std::min(prior_variance, kLargestVariance)), kernel_(&kernel) {
     resize((dimension() + kTile - 1) / kTile, outputs);
     if (intercept_) grow_scale(0, 1.0);
 }
@@ -54,8 +62,8 @@ void Filter::resize(std::size_t tiles, std::size_t outputs) {
     outputs_ = outputs;
     tiles_ = tiles;
     U_.resize(panel_offset(tiles), 0.0);
-    D_.resize(new_padded, 1.0);
-    limit_.resize(new_padded, 1.0);
+    D_.resize(new_padded, kUnseen);
+    limit_.resize(new_padded, kUnseen);
     scale_.resize(new_padded, kSmallest);
     inverse_scale_.resize(new_padded, 1.0 / kSmallest);
     for (std::size_t j = old_padded; j < new_padded; ++j) U_[tile_offset(j, j)] = 1.0;
@@ -82,11 +90,8 @@ bool Filter::stage(const double* row, double* x) const {
 void Filter::stage_to_predict(const double* row, double* x) const {
     if (stage(row, x)) return;
     x += intercept_;
-    for (std::size_t j = 0; j < features_; ++j) {
-        if (std::fabs(x[j]) <= kLargestStep) continue;
-        const double step = power_of_two_above(std::fabs(x[j]));
-        if (step > kLargestStep) x[j] *= kLargestStep / step;
-    }
+    for (std::size_t j = 0; j < features_; ++j)
+        if (std::fabs(x[j]) > kLargestStep) x[j] = 0.0;
 }
 
 void Filter::grow_scales(const double* row) {
@@ -101,20 +106,52 @@ void Filter::grow_scales(const double* row) {
 void Filter::grow_scale(std::size_t j, double magnitude) {
     const double scale = power_of_two_above(magnitude);
     const bool unseen = scale_[j] == kSmallest;
-    const double step = unseen ? 0.0 : std::min(scale / scale_[j], kLargestStep);
-    for (std::size_t i = 0; i < j; ++i) U_[tile_offset(i, j)] *= unseen ? 0.0 : 1.0 / step;
-    for (std::size_t i = j + 1; i < padded(); ++i) U_[tile_offset(j, i)] *= step;
-    for (std::size_t k = 0; k < outputs_; ++k) W_[k * padded() + j] *= step;
-    D_[j] = unseen ? scaled_variance(unseen_variance_, scale) : D_[j] * step * step;
+    const double factor = scale / scale_[j];
+    const bool anew = unseen || factor > kLargestStep;
+    const double step = anew ? 0.0 : factor;
+    for (std::size_t i = 0; i < j; ++i) U_[tile_offset(i, j)] *= anew ? 0.0 : 1.0 / step;
+    for (std::size_t i = j + 1; i < padded(); ++i) {
+        double& u = U_[tile_offset(j, i)];
+        u = std::clamp(u * step, -kLargestU, kLargestU);
+    }
+    for (std::size_t k = 0; k < outputs_; ++k) {
+        double& w = W_[k * padded() + j];
+        w = std::clamp(w * step, -kLargestWeight, kLargestWeight);
+    }
     scale_[j] = scale;
     inverse_scale_[j] = 1.0 / scale;
-    set_cap(j);
+    limit_[j] = largest_variance(j);
+    const double at_most = scaled_variance(unseen_variance_, scale);  // rows can only lower it
+    D_[j] = unseen ? at_most : std::min(D_[j] * factor * factor, at_most);
+    faded_ = kRefresh;
 }
 
-void Filter::set_cap(std::size_t j) {
-    limit_[j] = scale_[j] == kSmallest
-                    ? 1.0
-                    : std::max(cap_, kPriorSlack * scaled_variance(prior_variance_, scale_[j]));
+double Filter::largest_variance(std::size_t j) const {
+    return scale_[j] == kSmallest
+               ? kUnseen
+               : std::max(cap_, kPriorSlack * scaled_variance(prior_variance_, scale_[j]));
+}
+
+// D_j adds u_ij^2 D_j to the variance of weight i, so a limit on every D does not limit P: where
+// u_ij is large, D_j may grow only as far as feature i allows. Never below what D_j is now:
+// forgetting does not teach.
+void Filter::refresh_limits() {
+    const std::size_t d = dimension();
+    for (double& u : U_) u = std::clamp(u, -kLargestU, kLargestU);
+    for (double& w : W_) w = std::clamp(w, -kLargestWeight, kLargestWeight);
+    std::vector<double> largest(padded());
+    for (std::size_t j = 0; j < padded(); ++j) largest[j] = largest_variance(j);
+    for (std::size_t j = 0; j < d; ++j) {
+        double share = 1.0 / largest[j];  // the largest u_ij^2 / limit_i, with u_jj = 1
+        const double* tile = U_.data() + panel_offset(j / kTile) + (j % kTile) * kTile;
+        for (std::size_t i = 0; i + kTile <= j; i += kTile, tile += kTile * kTile)
+            for (std::size_t k = 0; k < kTile; ++k)
+                share = std::max(share, tile[k] * tile[k] / largest[i + k]);
+        for (std::size_t k = 0; k < j % kTile; ++k)
+            share = std::max(share, tile[k] * tile[k] / largest[j - j % kTile + k]);
+        limit_[j] = std::max(1.0 / share, std::min(D_[j], largest[j]));
+    }
+    faded_ = 1.0;
 }
 
 void Filter::learn(const double* X, std::size_t n, Targets y, PerRow discount, PerRow gain,
@@ -142,6 +179,12 @@ void Filter::learn(const double* X, std::size_t n, Targets y, PerRow discount, P
                 stage(row, x);
             }
             growth_[rows] = 1.0 / discount[t + rows];
+            if (growth_[rows] > 1.0 && faded_ * growth_[rows] > kRefresh) {
+                if (rows > 0) break;
+                refresh_limits();
+            } else {
+                faded_ *= growth_[rows];
+            }
             alpha_[rows] = 1.0 / gain[t + rows];
             unseen_variance_ = std::min(unseen_variance_ * growth_[rows], kLargestVariance);
         }
@@ -161,6 +204,10 @@ void Filter::predict(const double* X, std::size_t n, double* yhat) const {
 
 void Filter::forget(double discount) {
     const double growth = 1.0 / discount;
+    if (growth > 1.0 && faded_ * growth > kRefresh)
+        refresh_limits();
+    else
+        faded_ *= growth;
     for (std::size_t j = 0; j < padded(); ++j) D_[j] = std::min(D_[j] * growth, limit_[j]);
     unseen_variance_ = std::min(unseen_variance_ * growth, kLargestVariance);
 }
@@ -178,7 +225,9 @@ void Filter::coefficients(double* coef, double* constant) const {
         const double* w = W_.data() + k * padded();
         constant[k] = intercept_ ? w[0] * inverse_scale_[0] : 0.0;
         for (std::size_t j = 0; j < features_; ++j)
-            coef[k * features_ + j] = w[j + intercept_] * inverse_scale_[j + intercept_];
+            coef[k * features_ + j] =
+                std::clamp(w[j + intercept_] * inverse_scale_[j + intercept_],
+                           -std::numeric_limits<double>::max(), std::numeric_limits<double>::max());
     }
 }
 
@@ -189,10 +238,12 @@ Snapshot Filter::snapshot() const {
     for (std::size_t j = 0; j < d; ++j)
         for (std::size_t i = 0; i < j; ++i) s.upper.push_back(U_[tile_offset(i, j)]);
     s.D.assign(D_.begin(), D_.begin() + d);
+    s.limit.assign(limit_.begin(), limit_.begin() + d);
     s.scale.assign(scale_.begin(), scale_.begin() + d);
     for (std::size_t k = 0; k < outputs_; ++k)
         s.weights.insert(s.weights.end(), W_.begin() + k * padded(), W_.begin() + k * padded() + d);
     s.unseen_variance = unseen_variance_;
+    s.faded = faded_;
     return s;
 }
 
@@ -203,13 +254,12 @@ void Filter::restore(const Snapshot& s) {
         for (std::size_t i = 0; i < j; ++i) U_[tile_offset(i, j)] = s.upper[at++];
     std::copy(s.D.begin(), s.D.end(), D_.begin());
     std::copy(s.scale.begin(), s.scale.end(), scale_.begin());
-    for (std::size_t j = 0; j < d; ++j) {
-        inverse_scale_[j] = 1.0 / scale_[j];
-        set_cap(j);
-    }
+    std::copy(s.limit.begin(), s.limit.end(), limit_.begin());
+    for (std::size_t j = 0; j < d; ++j) inverse_scale_[j] = 1.0 / scale_[j];
     for (std::size_t k = 0; k < outputs_; ++k)
         std::copy_n(s.weights.begin() + k * d, d, W_.begin() + k * padded());
     unseen_variance_ = s.unseen_variance;
+    faded_ = s.faded;
 }
 
 std::size_t first_unusable(const double* values, std::size_t n) {

@@ -48,9 +48,9 @@ struct Targets {
 // Everything that decides how the filter goes on, in plain layout (for files and tests).
 struct Snapshot {
     std::vector<double> upper;    // u_ij, i < j, column by column
-    std::vector<double> D, scale; // d
+    std::vector<double> D, limit, scale; // d
     std::vector<double> weights;  // m x d, for scaled features
-    double unseen_variance;
+    double unseen_variance, faded;
 };
 
 class Filter {
@@ -90,13 +90,15 @@ private:
     void stage_to_predict(const double* row, double* x) const;
     void grow_scales(const double* row);
     void grow_scale(std::size_t j, double magnitude);
-    void set_cap(std::size_t j);
+    double largest_variance(std::size_t j) const;
+    void refresh_limits();
     State state() const;
 
     std::size_t features_, outputs_, tiles_ = 0;
     bool intercept_;
     double prior_variance_, cap_;
     double unseen_variance_;  // of a feature never seen: p0 / (lam_1 ... lam_t)
+    double faded_ = 1.0;      // how much the past has faded since the limits on D were drawn
     const Kernel* kernel_;
     mutable Buffer U_, D_, limit_, W_;
     Buffer scale_, inverse_scale_;

@@ -21,6 +21,9 @@ Array = NDArray[np.float64]
 
 # A gap after which nothing of the past is left; exp underflows at 745 periods.
 _LEAST_DISCOUNT = 1e-300
+# Weights beyond these leave no trace, or leave no trace of anything else.
+_LEAST_WEIGHT, _LARGEST_WEIGHT = 1e-60, 1e30
+_EARLIEST, _LATEST = np.datetime64("1678-01-01", "s"), np.datetime64("2262-01-01", "s")
 
 
 @dataclass(frozen=True)
@@ -88,13 +91,17 @@ def row_weights(
         return RowWeights(lam, np.ones(1), log_lam, clock)
     log_decay = weight * log_lam
     constant = np.broadcast_to(log_lam == 0.0, n)
-    gain = np.where(constant, weight, np.expm1(log_decay) / np.where(constant, 1.0, -(1.0 - lam)))
+    gain = np.where(
+        constant, weight, np.expm1(log_decay) / np.where(constant, 1.0, np.expm1(log_lam))
+    )
     decay = np.maximum(np.exp(log_decay), _LEAST_DISCOUNT)
     return RowWeights(decay, gain, log_decay, clock)
 
 
 def _per_row(values: ArrayLike, n: int, name: str) -> Array:
     try:
+        if np.asarray(values).dtype.kind in "SU":
+            raise TypeError("these are text")
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must be numbers: {error}") from None
@@ -109,14 +116,14 @@ def _per_row(values: ArrayLike, n: int, name: str) -> Array:
 
 def _weights(sample_weight: ArrayLike, n: int) -> Array:
     weight = _per_row(sample_weight, n, "sample_weight")
-    bad = ~((weight >= 0.0) & (weight <= 1e100))
+    bad = ~((weight >= 0.0) & (weight <= _LARGEST_WEIGHT))
     if bad.any():
         t = int(np.argmax(bad))
         raise ValueError(
             f"sample_weight is {weight[t]} at row {t}: a weight says how many times the row "
-            "counts and must be 0 or more and finite"
+            "counts and must be 0 or more, and at most 1e30"
         )
-    return weight
+    return np.where(weight < _LEAST_WEIGHT, 0.0, weight)
 
 
 def _discounts(discount: ArrayLike, n: int) -> Array:
@@ -142,7 +149,8 @@ def _gaps(time: Any, n: int, clock: Clock, seen: NDArray[np.bool_]) -> tuple[Arr
         return gaps, clock
     chosen = times[rows]
     first = chosen[0] if clock.last is None else times.dtype.type(clock.last)
-    steps = np.diff(chosen, prepend=first)
+    with np.errstate(over="ignore"):  # a gap beyond all numbers forgets all
+        steps = np.diff(chosen, prepend=first)
     if (steps < 0).any():
         t = int(rows[np.argmax(steps < 0)])
         raise ValueError(
@@ -155,7 +163,9 @@ def _gaps(time: Any, n: int, clock: Clock, seen: NDArray[np.bool_]) -> tuple[Arr
 def _times(time: Any, n: int) -> tuple[NDArray[Any], bool]:
     array = np.asarray(time)
     if array.dtype == object:
-        array = np.array([_as_datetime64(t) for t in array.ravel()]).reshape(array.shape)
+        array = np.array([_as_datetime64(t, row) for row, t in enumerate(array.ravel())]).reshape(
+            array.shape
+        )
     if array.ndim == 0:
         array = np.full(n, array)
     if array.shape != (n,):
@@ -165,6 +175,10 @@ def _times(time: Any, n: int) -> tuple[NDArray[Any], bool]:
     if array.dtype.kind == "M":
         if np.isnat(array).any():
             raise ValueError(f"time is missing (NaT) at row {int(np.argmax(np.isnat(array)))}")
+        beyond = (array < _EARLIEST) | (array > _LATEST)
+        if beyond.any():
+            t = int(np.argmax(beyond))
+            raise ValueError(f"time is {array[t]} at row {t}: it must lie between 1678 and 2262")
         return array.astype("datetime64[ns]").astype(np.int64), True
     if array.dtype.kind not in "iuf":
         raise ValueError(f"time must be numbers or datetimes, not {array.dtype}")
@@ -175,11 +189,13 @@ def _times(time: Any, n: int) -> tuple[NDArray[Any], bool]:
     return array, False
 
 
-def _as_datetime64(t: Any) -> np.datetime64 | float:
+def _as_datetime64(t: Any, row: int) -> np.datetime64 | float:
     if isinstance(t, datetime):
+        if t != t:  # pandas' NaT is a datetime unlike itself
+            return np.datetime64("NaT")
         if t.tzinfo is not None:
             t = t.astimezone(UTC).replace(tzinfo=None)
         return np.datetime64(t)
     if isinstance(t, int | float):
         return float(t)
-    raise ValueError(f"time must be numbers or datetimes, not {t!r}")
+    raise ValueError(f"time must be numbers or datetimes, not {t!r} (at row {row})")

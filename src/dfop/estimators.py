@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
@@ -453,7 +454,15 @@ class DFOPClassifier(ClassifierMixin, LateLabels):
         float
             The accuracy.
         """
-        right = self.predict(X) == np.asarray(y)
+        predicted, y = self.predict(X), np.asarray(y)
+        if y.shape == (len(predicted), 1) and predicted.ndim == 1:
+            y = y[:, 0]
+        if y.shape != predicted.shape:
+            raise ValueError(
+                f"y has shape {y.shape} but the predictions have {predicted.shape}: give one "
+                "label per row and target"
+            )
+        right = predicted == y
         if right.ndim == 2:
             right = right.all(axis=1)
         weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
@@ -502,7 +511,20 @@ class DFOPClassifier(ClassifierMixin, LateLabels):
                 "no label has been seen yet: pass classes=[...], all labels there are, with the "
                 "first rows"
             )
-        self._take_classes(classes, np.asarray(classes))
+        listed = (
+            list(classes) if isinstance(classes, Iterable) and not isinstance(classes, str) else []
+        )
+        if not listed:
+            raise ValueError(f"classes={classes!r} must be a list of all labels there are")
+        if isinstance(listed[0], list | tuple | np.ndarray):  # one list per target
+            self._flat = False
+            self._codes = [LabelCode.learn(np.asarray(some), some) for some in listed]
+            self._outputs = sum(code.outputs for code in self._codes)
+        else:
+            self._take_classes(listed, np.asarray(listed))
+
+    def _check_announced(self, classes: Any) -> None:
+        self._check_same_classes(classes)
 
     def _take_classes(self, classes: Any, labels: NDArray[Any]) -> None:
         self._flat = labels.ndim == 1
@@ -569,10 +591,30 @@ def _as_labels(y: Any, n: int) -> NDArray[Any]:
         input_name="y",
     )  # fmt: skip
     check_length(labels, n)
+    if labels.dtype == object:
+        _check_alike(labels)
     if labels.ndim > 2 or labels.size == 0:
         raise ValueError(f"y has shape {labels.shape}: expected (n,) or (n, m) with m > 0")
     missing = labels != labels  # NaN of any type is the one value unlike itself
     if np.any(missing):
         t = int(np.argwhere(missing)[0][0])
         raise ValueError(f"y contains NaN at row {t}: drop rows without a label before learning")
+    if labels.dtype.kind == "f" and np.isinf(labels).any():
+        t = int(np.argwhere(np.isinf(labels))[0][0])
+        raise ValueError(f"y contains infinity at row {t}: drop or recode it before learning")
     return labels
+
+
+def _check_alike(labels: NDArray[Any]) -> None:
+    """Refuse missing labels and labels that cannot be sorted among each other."""
+    for column in labels.reshape(len(labels), -1).T:
+        for t, label in enumerate(column):
+            if label is None:
+                raise ValueError(
+                    f"y contains None at row {t}: drop rows without a label before learning"
+                )
+            if isinstance(label, str) != isinstance(column[0], str) and label == label:
+                raise ValueError(
+                    f"y contains {label!r} at row {t} but {column[0]!r} at row 0: labels must be "
+                    "of one type"
+                )

@@ -123,6 +123,7 @@ def _nearest_in_simplex(v: Array) -> Array:
     The projection is max(v - theta, 0) with theta chosen so that the row sums to 1; with the
     row sorted downwards, theta = (v_1 + ... + v_r - 1)/r for the largest r that keeps v_r > theta.
     """
+    v = v - v.max(axis=1, keepdims=True)  # the same projection, and no digits lost to a common size
     ordered = -np.sort(-v, axis=1)
     theta = (np.cumsum(ordered, axis=1) - 1.0) / np.arange(1, v.shape[1] + 1)
     r = np.count_nonzero(ordered > theta, axis=1)

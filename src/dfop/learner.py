@@ -62,6 +62,10 @@ class Learner(BaseEstimator, ABC):
     def _decode(self, outputs: Array) -> NDArray[Any]:
         """Turn the filter's outputs into predictions."""
 
+    @abstractmethod
+    def _rebase(self) -> None:
+        """Keep the digits of the logarithms of discounts."""
+
     # -- learning -----------------------------------------------------------------------------
 
     def _learn(
@@ -93,7 +97,9 @@ class Learner(BaseEstimator, ABC):
         if restart and not weights.gain.any():
             raise ValueError("sample_weight is zero for every row: there is nothing to fit")
         outputs = np.empty((len(rows), model._outputs))
+        model._warn_of_haste()
         self._become(model)
+        self._rebase()
         self._open_filter().learn(rows, targets, weights.discount, weights.gain, outputs)
         self._clock = weights.clock
         self._log_discount += weights.elapsed(len(rows))
@@ -141,18 +147,20 @@ class Learner(BaseEstimator, ABC):
                 del self.feature_names_in_
             self.__dict__.update(model.__dict__)
 
+    def _warn_of_haste(self) -> None:
+        d = self.n_features_in_ + bool(self.fit_intercept)
+        rule = as_rule(self.forgetting)
+        if self._filter is None and isinstance(rule, ByRows) and d * rule.mu > _LARGEST_D_MU:
+            warnings.warn(
+                f"{d} weights and mu={rule.mu:g} forget faster than {d} rows can teach "
+                f"(d mu = {d * rule.mu:.0f}, above {_LARGEST_D_MU:.0f}): the cap keeps the "
+                "model finite, but use a smaller mu or fewer features",
+                UserWarning,
+                stacklevel=4,
+            )
+
     def _open_filter(self) -> Filter:
         if self._filter is None:
-            d = self.n_features_in_ + bool(self.fit_intercept)
-            rule = as_rule(self.forgetting)
-            if isinstance(rule, ByRows) and d * rule.mu > _LARGEST_D_MU:
-                warnings.warn(
-                    f"{d} weights and mu={rule.mu:g} forget faster than {d} rows can teach "
-                    f"(d mu = {d * rule.mu:.0f}, above {_LARGEST_D_MU:.0f}): the cap keeps the "
-                    "model finite, but use a smaller mu or fewer features",
-                    UserWarning,
-                    stacklevel=4,
-                )
             self._filter = Filter(
                 self.n_features_in_,
                 self._outputs,

@@ -77,16 +77,16 @@ class LateLabels(Learner):
         weights = row_weights(
             as_rule(self.forgetting), len(rows), model._clock, discount=discount, time=time
         )
-        if not hasattr(model, "_outputs"):
-            model = model._twin()
-            model._announce(classes)
+        model = self._with_classes(model, classes)
         self._become(model)
+        self._rebase()
         outputs = self._outputs_of(rows)
-        stamps = self._log_discount + np.cumsum(np.broadcast_to(weights.log_discount, len(rows)))
+        fade = np.cumsum(np.broadcast_to(weights.log_discount, len(rows)))
+        stamps = self._log_discount + fade
         for key, row, stamp in zip(names, rows, stamps, strict=True):
             self._pending[key] = row.copy(), float(stamp)
         if self._filter is not None:
-            self._filter.forget(max(math.exp(stamps[-1] - self._log_discount), 1e-300))
+            self._filter.forget(max(math.exp(fade[-1]), 1e-300))
         self._clock = weights.clock
         self._log_discount = float(stamps[-1])
         return self._decode(outputs)
@@ -118,6 +118,7 @@ class LateLabels(Learner):
         model = self if hasattr(self, "_outputs") else self._twin()
         targets = model._encode(y, len(names), first=model is not self, classes=None)
         outputs = np.empty((len(names), model._outputs))
+        model._warn_of_haste()
         self._become(model)
         gain = np.exp(self._log_discount - stamps)
         self._open_filter().learn(rows, targets, np.ones(1), gain, outputs)
@@ -146,8 +147,33 @@ class LateLabels(Learner):
             del waiting[key]
         return self
 
+    def _with_classes(self, model: Self, classes: Any) -> Self:
+        """Return the model, or a twin of it prepared for targets not seen yet."""
+        if not hasattr(model, "_outputs"):
+            model = model._twin()
+            model._announce(classes)
+        else:
+            model._check_announced(classes)
+        return model
+
     def _announce(self, classes: Any) -> None:
         """Prepare for targets not seen yet."""
+
+    def _check_announced(self, classes: Any) -> None:
+        """Refuse classes that differ from those known."""
+
+    def _rebase(self) -> None:
+        """Count discounts from now on, so that their logarithms keep their digits.
+
+        Only differences of stamps matter, once there is a filter; one of 1000 is as good as
+        infinite.
+        """
+        if self._filter is not None and self._log_discount < -1e3:
+            self._pending = {
+                key: (row, min(stamp - self._log_discount, 1e3))
+                for key, (row, stamp) in self._pending.items()
+            }
+            self._log_discount = 0.0
 
 
 def _check_keys(keys: Iterable[Key], n: int | None) -> list[Key]:

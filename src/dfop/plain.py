@@ -164,25 +164,44 @@ def _read_named(model: Any, state: dict[str, Any], tensors: Tensors) -> Any:
 
 def _describe_filter(filter_: Filter, tensors: Tensors) -> dict[str, Any]:
     snapshot = filter_.snapshot()
-    for name in ("upper", "D", "scale", "weights"):
+    for name in ("upper", "D", "limit", "scale", "weights"):
         tensors[name] = snapshot[name]
-    return {"unseen_variance": snapshot["unseen_variance"]}
+    return {name: snapshot[name] for name in ("unseen_variance", "faded")}
 
 
 def _read_filter(model: Any, described: dict[str, Any], tensors: Tensors) -> Filter:
     upper, D, scale, weights = (tensors[name] for name in ("upper", "D", "scale", "weights"))
-    unseen = _number(described["unseen_variance"])
+    limit = tensors["limit"]
+    unseen, faded = (_number(described[name]) for name in ("unseen_variance", "faded"))
     d = D.size
-    if upper.shape != (d * (d - 1) // 2,) or scale.shape != D.shape or D.ndim != 1:
+    if (
+        upper.shape != (d * (d - 1) // 2,)
+        or scale.shape != D.shape
+        or D.ndim != 1
+        or limit.shape != D.shape
+    ):
         raise ValueError("tensors of the wrong shape")
     if weights.ndim != 2 or weights.shape[1] != d:
         raise ValueError("weights of the wrong shape")
     fraction, exponent = np.frexp(scale)
-    if not ((D > 0).all() and (fraction == 0.5).all() and (np.abs(exponent - 1) <= 500).all()):
+    if not (
+        (limit > 0).all()
+        and (D > 0).all()
+        and (fraction == 0.5).all()
+        and (np.abs(exponent - 1) <= 500).all()
+    ):
         raise ValueError("variances or scales out of range")
-    if not 0.0 < unseen <= 1e100:
+    if not (0.0 < unseen <= 1e100 and 1.0 <= faded <= 1e3):
         raise ValueError("a variance out of range")
-    state = {"upper": upper, "D": D, "scale": scale, "weights": weights, "unseen_variance": unseen}
+    state = {
+        "upper": upper,
+        "D": D,
+        "limit": limit,
+        "scale": scale,
+        "weights": weights,
+        "unseen_variance": unseen,
+        "faded": faded,
+    }
     intercept = bool(model.fit_intercept)
     if d < intercept:
         raise ValueError("no intercept")

@@ -33,6 +33,7 @@ def check_rows(estimator: BaseEstimator, X: Any, *, first: bool) -> Array:
     ):
         rows = X  # nothing left to convert: a row at a time must not pay for the general check
     else:
+        _refuse_text(X, "X")
         try:
             rows = validate_data(
                 estimator, X, reset=first, dtype=np.float64, order="C", ensure_all_finite=False
@@ -49,6 +50,7 @@ def check_numbers(y: Any, n: int) -> Array:
     if y is None:
         raise ValueError("learning requires y to be passed, but the target y is None")
     if type(y) is not np.ndarray or y.dtype != np.float64:
+        _refuse_text(y, "y")
         try:
             y = check_array(
                 y, dtype=np.float64, ensure_2d=False, ensure_all_finite=False, input_name="y"
@@ -62,6 +64,18 @@ def check_numbers(y: Any, n: int) -> Array:
     numbers: Array = np.ascontiguousarray(y)
     check_finite(numbers, "y", None)
     return numbers
+
+
+def _refuse_text(values: Any, what: str) -> None:
+    """Refuse text and dates as a whole, which NumPy would quietly turn into numbers."""
+    kind = np.asarray(values).dtype.kind if isinstance(values, np.ndarray | list | tuple) else "f"
+    if kind in "SUMm":
+        place = "row 0, column 0" if np.ndim(values) == 2 else "row 0"
+        first = np.asarray(values).ravel()[:1]
+        raise ValueError(
+            f"{what} contains text or dates at {place} ({', '.join(map(str, first))}): turn "
+            "it into numbers before learning"
+        )
 
 
 def check_length(y: NDArray[Any], n: int) -> None:

@@ -25,9 +25,13 @@ Array = NDArray[np.float64]
 
 SMALLEST = 2.0**-500
 LARGEST_STEP = 2.0**26
-LEAST_GAIN = 1e-200
+LEAST_GAIN = 1e-60
 PRIOR_SLACK = 1e3
-VARIANCES = (1e-100, 1e100)
+VARIANCES = (1e-40, 1e40)
+UNSEEN = 1e-200
+REFRESH = 1e3
+LARGEST_WEIGHT = 1e220
+LARGEST_U = 1e60
 
 
 class OracleFilter:
@@ -40,10 +44,11 @@ class OracleFilter:
         self.features, self.outputs, self.intercept = features, outputs, intercept
         self.prior_variance = prior_variance
         self.cap = min(cap, VARIANCES[1])
-        self.unseen_variance = prior_variance
+        self.unseen_variance = min(prior_variance, VARIANCES[1])
+        self.faded = 1.0
         self.U = np.eye(d)
-        self.D = np.ones(d)
-        self.limit = np.ones(d)
+        self.D = np.full(d, UNSEEN)
+        self.limit = np.full(d, UNSEEN)
         self.scale = np.full(d, SMALLEST)
         self.W = np.zeros((outputs, d))
         if intercept:
@@ -71,15 +76,18 @@ class OracleFilter:
         """Write the predictions of the rows of `X` into `out`."""
         for t, values in enumerate(X):
             x = self._row(values) / self.scale
-            for j in np.flatnonzero(np.abs(x) > LARGEST_STEP):
-                step = _power_of_two_above(abs(x[j]))
-                x[j] *= min(LARGEST_STEP / step, 1.0)
+            x[np.abs(x) > LARGEST_STEP] = 0.0
             out[t] = self.W @ x
 
     def forget(self, discount: float) -> None:
         """Discount all that was learned; D grows, up to its limit."""
-        self.D = np.minimum(self.D / discount, self.limit)
-        self.unseen_variance = min(self.unseen_variance / discount, VARIANCES[1])
+        growth = 1.0 / discount
+        if growth > 1.0 and self.faded * growth > REFRESH:
+            self._refresh_limits()
+        else:
+            self.faded *= growth
+        self.D = np.minimum(self.D * growth, self.limit)
+        self.unseen_variance = min(self.unseen_variance * growth, VARIANCES[1])
 
     def coefficients(self) -> tuple[Array, Array]:
         """Weights of the features as given, and the constant."""
@@ -108,17 +116,33 @@ class OracleFilter:
 
     def _grow_scale(self, j: int, magnitude: float) -> None:
         scale = _power_of_two_above(magnitude)
-        if self.scale[j] == SMALLEST:
-            self.U[j, j + 1 :] = self.U[:j, j] = self.W[:, j] = 0.0
-            self.D[j] = _scaled_variance(self.unseen_variance, scale)
-        else:
-            step = min(scale / self.scale[j], LARGEST_STEP)
-            self.U[j, j + 1 :] *= step
-            self.U[:j, j] /= step
-            self.W[:, j] *= step
-            self.D[j] *= step**2
+        factor = scale / self.scale[j]
+        unseen = self.scale[j] == SMALLEST
         self.scale[j] = scale
-        self.limit[j] = max(self.cap, PRIOR_SLACK * _scaled_variance(self.prior_variance, scale))
+        self.limit[j] = self._largest_variance(j)
+        step = 0.0 if unseen or factor > LARGEST_STEP else factor
+        self.U[j, j + 1 :] = np.clip(self.U[j, j + 1 :] * step, -LARGEST_U, LARGEST_U)
+        self.U[:j, j] *= 1.0 / step if step else 0.0
+        self.W[:, j] = np.clip(self.W[:, j] * step, -LARGEST_WEIGHT, LARGEST_WEIGHT)
+        at_most = _scaled_variance(self.unseen_variance, scale)  # rows can only lower it
+        self.D[j] = at_most if unseen else min(self.D[j] * factor**2, at_most)
+        self.faded = REFRESH
+
+    def _largest_variance(self, j: int) -> float:
+        if self.scale[j] == SMALLEST:
+            return UNSEEN
+        return max(
+            self.cap, PRIOR_SLACK * _scaled_variance(self.prior_variance, float(self.scale[j]))
+        )
+
+    def _refresh_limits(self) -> None:
+        """Let D_j grow only as far as every P_ii, to which it adds u_ij^2 D_j, may grow."""
+        self.U = np.clip(self.U, -LARGEST_U, LARGEST_U)
+        self.W = np.clip(self.W, -LARGEST_WEIGHT, LARGEST_WEIGHT)
+        largest = np.array([self._largest_variance(j) for j in range(len(self.D))])
+        share = np.max(np.triu(self.U) ** 2 / largest[:, np.newaxis], axis=0)
+        self.limit = np.maximum(1.0 / share, np.minimum(self.D, largest))
+        self.faded = 1.0
 
 
 def _power_of_two_above(magnitude: float) -> float:
