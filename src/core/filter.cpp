@@ -64,9 +64,12 @@ void Filter::resize(std::size_t tiles, std::size_t outputs) {
     U_.resize(panel_offset(tiles), 0.0);
     D_.resize(new_padded, kUnseen);
     limit_.resize(new_padded, kUnseen);
-    scale_.resize(new_padded, kSmallest);
-    inverse_scale_.resize(new_padded, 1.0 / kSmallest);
-    for (std::size_t j = old_padded; j < new_padded; ++j) U_[tile_offset(j, j)] = 1.0;
+    for (Buffer* buffer : {&scale_, &inverse_scale_, &largest_, &inverse_largest_})
+        buffer->resize(new_padded);
+    for (std::size_t j = old_padded; j < new_padded; ++j) {
+        U_[tile_offset(j, j)] = 1.0;
+        set_scale(j, kSmallest);
+    }
 
     chunk_rows_ = std::clamp<std::size_t>(kChunkDoubles / std::max<std::size_t>(new_padded, 1), 8, 256);
     x_.assign(chunk_rows_ * new_padded, 0.0);
@@ -118,39 +121,50 @@ void Filter::grow_scale(std::size_t j, double magnitude) {
         double& w = W_[k * padded() + j];
         w = std::clamp(w * step, -kLargestWeight, kLargestWeight);
     }
-    scale_[j] = scale;
-    inverse_scale_[j] = 1.0 / scale;
-    limit_[j] = largest_variance(j);
+    set_scale(j, scale);
     const double at_most = scaled_variance(unseen_variance_, scale);  // rows can only lower it
     D_[j] = unseen ? at_most : std::min(D_[j] * factor * factor, at_most);
-    faded_ = kRefresh;
+    limit_[j] = limit_by_column(j);
+    for (std::size_t i = j + 1; i < dimension(); ++i)
+        limit_[i] = std::min(limit_[i], limit_of_share(i, share(j, i)));
 }
 
-double Filter::largest_variance(std::size_t j) const {
-    return scale_[j] == kSmallest
-               ? kUnseen
-               : std::max(cap_, kPriorSlack * scaled_variance(prior_variance_, scale_[j]));
+void Filter::set_scale(std::size_t j, double scale) {
+    scale_[j] = scale;
+    inverse_scale_[j] = 1.0 / scale;
+    largest_[j] = scale == kSmallest
+                      ? kUnseen
+                      : std::max(cap_, kPriorSlack * scaled_variance(prior_variance_, scale));
+    inverse_largest_[j] = 1.0 / largest_[j];
 }
 
 // D_j adds u_ij^2 D_j to the variance of weight i, so a limit on every D does not limit P: where
-// u_ij is large, D_j may grow only as far as feature i allows. Never below what D_j is now:
-// forgetting does not teach.
+// u_ij is large, D_j may grow only as far as feature i allows, to largest_i / u_ij^2. Never below
+// what D_j is now: forgetting does not teach.
+double Filter::share(std::size_t i, std::size_t j) const {
+    const double u = U_[tile_offset(i, j)];
+    return u * u * inverse_largest_[i];
+}
+
+double Filter::limit_of_share(std::size_t j, double share) const {
+    return std::max(1.0 / share, std::min(D_[j], largest_[j]));
+}
+
+double Filter::limit_by_column(std::size_t j) const {
+    double most = inverse_largest_[j];  // u_jj = 1
+    const std::size_t diagonal = j - j % kTile;
+    const double* tile = U_.data() + tile_offset(0, j);
+    for (std::size_t i = 0; i < diagonal; i += kTile, tile += kTile * kTile)
+        for (std::size_t k = 0; k < kTile; ++k)
+            most = std::max(most, tile[k] * tile[k] * inverse_largest_[i + k]);
+    for (std::size_t i = diagonal; i < j; ++i) most = std::max(most, share(i, j));
+    return limit_of_share(j, most);
+}
+
 void Filter::refresh_limits() {
-    const std::size_t d = dimension();
     for (double& u : U_) u = std::clamp(u, -kLargestU, kLargestU);
     for (double& w : W_) w = std::clamp(w, -kLargestWeight, kLargestWeight);
-    std::vector<double> largest(padded());
-    for (std::size_t j = 0; j < padded(); ++j) largest[j] = largest_variance(j);
-    for (std::size_t j = 0; j < d; ++j) {
-        double share = 1.0 / largest[j];  // the largest u_ij^2 / limit_i, with u_jj = 1
-        const double* tile = U_.data() + panel_offset(j / kTile) + (j % kTile) * kTile;
-        for (std::size_t i = 0; i + kTile <= j; i += kTile, tile += kTile * kTile)
-            for (std::size_t k = 0; k < kTile; ++k)
-                share = std::max(share, tile[k] * tile[k] / largest[i + k]);
-        for (std::size_t k = 0; k < j % kTile; ++k)
-            share = std::max(share, tile[k] * tile[k] / largest[j - j % kTile + k]);
-        limit_[j] = std::max(1.0 / share, std::min(D_[j], largest[j]));
-    }
+    for (std::size_t j = 0; j < dimension(); ++j) limit_[j] = limit_by_column(j);
     faded_ = 1.0;
 }
 
@@ -253,9 +267,8 @@ void Filter::restore(const Snapshot& s) {
     for (std::size_t j = 0; j < d; ++j)
         for (std::size_t i = 0; i < j; ++i) U_[tile_offset(i, j)] = s.upper[at++];
     std::copy(s.D.begin(), s.D.end(), D_.begin());
-    std::copy(s.scale.begin(), s.scale.end(), scale_.begin());
     std::copy(s.limit.begin(), s.limit.end(), limit_.begin());
-    for (std::size_t j = 0; j < d; ++j) inverse_scale_[j] = 1.0 / scale_[j];
+    for (std::size_t j = 0; j < d; ++j) set_scale(j, s.scale[j]);
     for (std::size_t k = 0; k < outputs_; ++k)
         std::copy_n(s.weights.begin() + k * d, d, W_.begin() + k * padded());
     unseen_variance_ = s.unseen_variance;

@@ -90,7 +90,10 @@ private:
     void stage_to_predict(const double* row, double* x) const;
     void grow_scales(const double* row);
     void grow_scale(std::size_t j, double magnitude);
-    double largest_variance(std::size_t j) const;
+    void set_scale(std::size_t j, double scale);
+    double share(std::size_t i, std::size_t j) const;
+    double limit_of_share(std::size_t j, double share) const;
+    double limit_by_column(std::size_t j) const;
     void refresh_limits();
     State state() const;
 
@@ -102,6 +105,7 @@ private:
     const Kernel* kernel_;
     mutable Buffer U_, D_, limit_, W_;
     Buffer scale_, inverse_scale_;
+    Buffer largest_, inverse_largest_;  // how uncertain forgetting may make a weight
 
     std::size_t chunk_rows_ = 0;
     mutable Buffer x_;

@@ -126,7 +126,10 @@ class OracleFilter:
         self.W[:, j] = np.clip(self.W[:, j] * step, -LARGEST_WEIGHT, LARGEST_WEIGHT)
         at_most = _scaled_variance(self.unseen_variance, scale)  # rows can only lower it
         self.D[j] = at_most if unseen else min(self.D[j] * factor**2, at_most)
-        self.faded = REFRESH
+        shares = self._shares()
+        self.limit[j] = self._limits(shares)[j]
+        later = slice(j + 1, None)
+        self.limit[later] = np.minimum(self.limit[later], self._limits(shares[[j]])[later])
 
     def _largest_variance(self, j: int) -> float:
         if self.scale[j] == SMALLEST:
@@ -139,10 +142,20 @@ class OracleFilter:
         """Let D_j grow only as far as every P_ii, to which it adds u_ij^2 D_j, may grow."""
         self.U = np.clip(self.U, -LARGEST_U, LARGEST_U)
         self.W = np.clip(self.W, -LARGEST_WEIGHT, LARGEST_WEIGHT)
-        largest = np.array([self._largest_variance(j) for j in range(len(self.D))])
-        share = np.max(np.triu(self.U) ** 2 / largest[:, np.newaxis], axis=0)
-        self.limit = np.maximum(1.0 / share, np.minimum(self.D, largest))
+        self.limit = self._limits(self._shares())
         self.faded = 1.0
+
+    def _shares(self) -> Array:
+        """Return what one unit of D_j adds to P_ii, as a share of the largest P_ii."""
+        largest = [self._largest_variance(i) for i in range(len(self.D))]
+        return np.asarray(np.triu(self.U) ** 2 / np.array(largest)[:, np.newaxis])
+
+    def _limits(self, shares: Array) -> Array:
+        """How far forgetting may raise D: never below what it is now."""
+        largest = np.array([self._largest_variance(j) for j in range(len(self.D))])
+        with np.errstate(divide="ignore"):
+            allowed = 1.0 / np.max(shares, axis=0)
+        return np.asarray(np.maximum(allowed, np.minimum(self.D, largest)))
 
 
 def _power_of_two_above(magnitude: float) -> float:
