@@ -1,1 +1,50 @@
-"""The mathematics: the learner's state and its update."""
+"""The mathematics: the learner's state and its update, knowing nothing but numpy.
+
+`Filter` is the compiled update (``src/core``), `NamedFilter` the same for rows that are dicts;
+`dfop.core.oracle` is the same mathematics in plain NumPy, row by row, to check it against.
+"""
+
+import copyreg
+from typing import Any
+
+from ._native import LARGEST, Filter, NamedFilter, first_unusable
+
+__all__ = ["LARGEST", "Filter", "NamedFilter", "first_unusable", "restore_filter"]
+
+
+def restore_filter(
+    features: int,
+    outputs: int,
+    intercept: bool,
+    prior_variance: float,
+    cap: float,
+    state: dict[str, Any],
+) -> Filter:
+    """Build a filter that goes on where the one that gave the snapshot stood."""
+    filter_ = Filter(features, outputs, intercept, prior_variance, cap)
+    filter_.restore(state)
+    return filter_
+
+
+def _restore_named(filter_: Filter, names: list[Any]) -> NamedFilter:
+    return NamedFilter(filter_, names)
+
+
+def _reduce_filter(f: Filter) -> tuple[Any, ...]:
+    return restore_filter, (
+        f.features,
+        f.outputs,
+        f.intercept,
+        f.prior_variance,
+        f.cap,
+        f.snapshot(),
+    )
+
+
+def _reduce_named(f: NamedFilter) -> tuple[Any, ...]:
+    return _restore_named, (f.filter, f.names)
+
+
+# pickle, copy and joblib of everything that holds a filter
+copyreg.pickle(Filter, _reduce_filter)
+copyreg.pickle(NamedFilter, _reduce_named)

@@ -1,0 +1,217 @@
+#include "filter.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace dfop {
+namespace {
+
+// Variances are kept where no product of two of them with scaled rows can overflow.
+constexpr double kLeastVariance = 1e-100, kLargestVariance = 1e100;
+// A feature that grows more than this at one step would carry an old weight (and its error) to a
+// scale it says nothing about; the rest of the step is taken as a change of unit.
+constexpr double kLargestStep = 0x1p26;
+// A gain below this leaves no trace in double precision.
+constexpr double kLeastGain = 1e-200;
+// The prior may wind up this far, so that it fades as the closed form says while rows come in.
+constexpr double kPriorSlack = 1e3;
+constexpr std::size_t kChunkDoubles = 8192;
+
+double scaled_variance(double variance, double scale) {
+    return std::clamp(variance * scale * scale, kLeastVariance, kLargestVariance);
+}
+
+// The power of two s with s/2 < magnitude <= s.
+double power_of_two_above(double magnitude) {
+    int exponent;
+    const double fraction = std::frexp(magnitude, &exponent);
+    return std::ldexp(1.0, fraction == 0.5 ? exponent - 1 : exponent);
+}
+
+}  // namespace
+
+Filter::Filter(std::size_t features, std::size_t outputs, bool intercept, double prior_variance,
+               double cap, const Kernel& kernel)
+    : features_(features), outputs_(0), intercept_(intercept), prior_variance_(prior_variance),
+      cap_(std::min(cap, kLargestVariance)), unseen_variance_(prior_variance), kernel_(&kernel) {
+    resize((dimension() + kTile - 1) / kTile, outputs);
+    if (intercept_) grow_scale(0, 1.0);
+}
+
+// Places beyond the dimension are features never seen, so growing into them changes nothing.
+void Filter::resize(std::size_t tiles, std::size_t outputs) {
+    const std::size_t old_padded = padded(), new_padded = kTile * tiles;
+    Buffer W(outputs * new_padded, 0.0);
+    for (std::size_t k = 0; k < outputs_; ++k)
+        std::copy_n(W_.begin() + k * old_padded, old_padded, W.begin() + k * new_padded);
+    W_ = std::move(W);
+    outputs_ = outputs;
+    tiles_ = tiles;
+    U_.resize(panel_offset(tiles), 0.0);
+    D_.resize(new_padded, 1.0);
+    limit_.resize(new_padded, 1.0);
+    scale_.resize(new_padded, kSmallest);
+    inverse_scale_.resize(new_padded, 1.0 / kSmallest);
+    for (std::size_t j = old_padded; j < new_padded; ++j) U_[tile_offset(j, j)] = 1.0;
+
+    chunk_rows_ = std::clamp<std::size_t>(kChunkDoubles / std::max<std::size_t>(new_padded, 1), 8, 256);
+    x_.assign(chunk_rows_ * new_padded, 0.0);
+    b_.assign(chunk_rows_ * new_padded, 0.0);
+    pv_.assign(2 * new_padded, 0.0);
+    growth_.assign(chunk_rows_, 1.0);
+    alpha_.assign(chunk_rows_, 1.0);
+}
+
+State Filter::state() const {
+    return {tiles_, outputs_, U_.data(), D_.data(), limit_.data(), W_.data()};
+}
+
+// Scales a row into its padded place; false where a feature is larger than ever before.
+bool Filter::stage(const double* row, double* x) const {
+    if (intercept_) *x++ = inverse_scale_[0];
+    return kernel_->stage(row, inverse_scale_.data() + intercept_, features_, x);
+}
+
+// As learning the row would scale it, without the change to the state.
+void Filter::stage_to_predict(const double* row, double* x) const {
+    if (stage(row, x)) return;
+    x += intercept_;
+    for (std::size_t j = 0; j < features_; ++j) {
+        if (std::fabs(x[j]) <= kLargestStep) continue;
+        const double step = power_of_two_above(std::fabs(x[j]));
+        if (step > kLargestStep) x[j] *= kLargestStep / step;
+    }
+}
+
+void Filter::grow_scales(const double* row) {
+    for (std::size_t j = 0; j < features_; ++j) {
+        const double magnitude = std::fabs(row[j]);
+        if (magnitude > scale_[j + intercept_]) grow_scale(j + intercept_, magnitude);
+    }
+}
+
+// In units s' = g s the weight of feature j is g times larger: row j of U times g, column j over
+// g, D_j times g^2.
+void Filter::grow_scale(std::size_t j, double magnitude) {
+    const double scale = power_of_two_above(magnitude);
+    const bool unseen = scale_[j] == kSmallest;
+    const double step = unseen ? 0.0 : std::min(scale / scale_[j], kLargestStep);
+    for (std::size_t i = 0; i < j; ++i) U_[tile_offset(i, j)] *= unseen ? 0.0 : 1.0 / step;
+    for (std::size_t i = j + 1; i < padded(); ++i) U_[tile_offset(j, i)] *= step;
+    for (std::size_t k = 0; k < outputs_; ++k) W_[k * padded() + j] *= step;
+    D_[j] = unseen ? scaled_variance(unseen_variance_, scale) : D_[j] * step * step;
+    scale_[j] = scale;
+    inverse_scale_[j] = 1.0 / scale;
+    set_cap(j);
+}
+
+void Filter::set_cap(std::size_t j) {
+    limit_[j] = scale_[j] == kSmallest
+                    ? 1.0
+                    : std::max(cap_, kPriorSlack * scaled_variance(prior_variance_, scale_[j]));
+}
+
+void Filter::learn(const double* X, std::size_t n, Targets y, PerRow discount, PerRow gain,
+                   double* yhat) {
+    std::size_t t = 0;
+    while (t < n) {
+        if (gain[t] < kLeastGain) {
+            predict(X + t * features_, 1, yhat + t * outputs_);
+            ++t;
+            continue;
+        }
+        std::size_t rows = 0;
+        for (; rows < chunk_rows_ && t + rows < n; ++rows) {
+            const double* row = X + (t + rows) * features_;
+            double* x = x_.data() + rows * padded();
+            if (gain[t + rows] < kLeastGain) break;
+            if (!stage(row, x)) {
+                if (rows > 0) break;  // the rows before this one are learned at the old scale
+                grow_scales(row);
+                stage(row, x);
+            }
+            growth_[rows] = 1.0 / discount[t + rows];
+            alpha_[rows] = 1.0 / gain[t + rows];
+            unseen_variance_ = std::min(unseen_variance_ * growth_[rows], kLargestVariance);
+        }
+        kernel_->learn(state(), {rows, x_.data(), growth_.data(),
+                                 y.values + static_cast<std::ptrdiff_t>(t) * y.row, y.row, y.column,
+                                 yhat + t * outputs_, alpha_.data(), b_.data(), pv_.data()});
+        t += rows;
+    }
+}
+
+void Filter::predict(const double* X, std::size_t n, double* yhat) const {
+    for (std::size_t t = 0; t < n; ++t) {
+        stage_to_predict(X + t * features_, x_.data());
+        kernel_->predict(state(), x_.data(), 1, yhat + t * outputs_);
+    }
+}
+
+void Filter::forget(double discount) {
+    const double growth = 1.0 / discount;
+    for (std::size_t j = 0; j < padded(); ++j) D_[j] = std::min(D_[j] * growth, limit_[j]);
+    unseen_variance_ = std::min(unseen_variance_ * growth, kLargestVariance);
+}
+
+void Filter::add_features(std::size_t count) {
+    features_ += count;
+    const std::size_t tiles = (dimension() + kTile - 1) / kTile;
+    if (tiles > tiles_) resize(std::max(tiles, tiles_ + tiles_ / 4), outputs_);
+}
+
+void Filter::add_outputs(std::size_t count) { resize(tiles_, outputs_ + count); }
+
+void Filter::coefficients(double* coef, double* constant) const {
+    for (std::size_t k = 0; k < outputs_; ++k) {
+        const double* w = W_.data() + k * padded();
+        constant[k] = intercept_ ? w[0] * inverse_scale_[0] : 0.0;
+        for (std::size_t j = 0; j < features_; ++j)
+            coef[k * features_ + j] = w[j + intercept_] * inverse_scale_[j + intercept_];
+    }
+}
+
+Snapshot Filter::snapshot() const {
+    const std::size_t d = dimension();
+    Snapshot s;
+    s.upper.reserve(d * (d - (d > 0)) / 2);
+    for (std::size_t j = 0; j < d; ++j)
+        for (std::size_t i = 0; i < j; ++i) s.upper.push_back(U_[tile_offset(i, j)]);
+    s.D.assign(D_.begin(), D_.begin() + d);
+    s.scale.assign(scale_.begin(), scale_.begin() + d);
+    for (std::size_t k = 0; k < outputs_; ++k)
+        s.weights.insert(s.weights.end(), W_.begin() + k * padded(), W_.begin() + k * padded() + d);
+    s.unseen_variance = unseen_variance_;
+    return s;
+}
+
+void Filter::restore(const Snapshot& s) {
+    const std::size_t d = dimension();
+    std::size_t at = 0;
+    for (std::size_t j = 0; j < d; ++j)
+        for (std::size_t i = 0; i < j; ++i) U_[tile_offset(i, j)] = s.upper[at++];
+    std::copy(s.D.begin(), s.D.end(), D_.begin());
+    std::copy(s.scale.begin(), s.scale.end(), scale_.begin());
+    for (std::size_t j = 0; j < d; ++j) {
+        inverse_scale_[j] = 1.0 / scale_[j];
+        set_cap(j);
+    }
+    for (std::size_t k = 0; k < outputs_; ++k)
+        std::copy_n(s.weights.begin() + k * d, d, W_.begin() + k * padded());
+    unseen_variance_ = s.unseen_variance;
+}
+
+std::size_t first_unusable(const double* values, std::size_t n) {
+    constexpr std::size_t kBlock = 256;
+    for (std::size_t start = 0; start < n; start += kBlock) {
+        const std::size_t end = std::min(start + kBlock, n);
+        bool usable = true;
+        for (std::size_t i = start; i < end; ++i) usable &= std::fabs(values[i]) <= kLargest;
+        if (usable) continue;
+        for (std::size_t i = start; i < end; ++i)
+            if (!(std::fabs(values[i]) <= kLargest)) return i;
+    }
+    return n;
+}
+
+}  // namespace dfop

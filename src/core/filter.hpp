@@ -1,0 +1,112 @@
+// Forgetting recursive least squares with any number of outputs: owns the state, brings rows to
+// the kernel's scale and layout, and cuts them into chunks.
+//
+// Inside, feature j is divided by s_j, the power of two just above its largest magnitude so far,
+// so that every row has entries in [-1, 1] and the cap on D means the same for every feature.
+// Powers of two change no digit: a model fed with X and one fed with 2^k X hold the same numbers.
+#pragma once
+
+#include <cstddef>
+#include <new>
+#include <vector>
+
+#include "kernel.hpp"
+
+namespace dfop {
+
+// Magnitudes a feature or a target may have; smaller ones count as good as 0, larger are refused.
+inline constexpr double kLargest = 0x1p500;
+inline constexpr double kSmallest = 0x1p-500;
+
+template <class T>
+struct CacheLineAllocator {
+    using value_type = T;
+    CacheLineAllocator() = default;
+    template <class U>
+    CacheLineAllocator(const CacheLineAllocator<U>&) {}
+    T* allocate(std::size_t n) {
+        return static_cast<T*>(::operator new(n * sizeof(T), std::align_val_t{64}));
+    }
+    void deallocate(T* p, std::size_t) { ::operator delete(p, std::align_val_t{64}); }
+    bool operator==(const CacheLineAllocator&) const { return true; }
+};
+using Buffer = std::vector<double, CacheLineAllocator<double>>;
+
+// A value per row, or one for all rows (step 0).
+struct PerRow {
+    const double* values;
+    std::size_t step;
+    double operator[](std::size_t t) const { return values[t * step]; }
+};
+
+// The targets of row t at values[t * row + k * column].
+struct Targets {
+    const double* values;
+    std::ptrdiff_t row, column;
+};
+
+// Everything that decides how the filter goes on, in plain layout (for files and tests).
+struct Snapshot {
+    std::vector<double> upper;    // u_ij, i < j, column by column
+    std::vector<double> D, scale; // d
+    std::vector<double> weights;  // m x d, for scaled features
+    double unseen_variance;
+};
+
+class Filter {
+public:
+    Filter(std::size_t features, std::size_t outputs, bool intercept, double prior_variance,
+           double cap, const Kernel& kernel = best_kernel());
+
+    // Predicts every row before its target is read, then learns it. X is row-major, n x features.
+    // A row of gain 0 is predicted and otherwise not seen.
+    void learn(const double* X, std::size_t n, Targets y, PerRow discount, PerRow gain,
+               double* yhat);
+    void predict(const double* X, std::size_t n, double* yhat) const;
+    // Time passes without a row to learn: what was learned counts discount times as much.
+    void forget(double discount);
+
+    void add_features(std::size_t count);  // as if they had been there, always 0
+    void add_outputs(std::size_t count);   // as if they had been there, always 0
+
+    // Weights of the features as given: coef (m x features) and the constant (m).
+    void coefficients(double* coef, double* constant) const;
+
+    Snapshot snapshot() const;
+    void restore(const Snapshot&);
+
+    std::size_t features() const { return features_; }
+    std::size_t outputs() const { return outputs_; }
+    bool intercept() const { return intercept_; }
+    double prior_variance() const { return prior_variance_; }
+    double cap() const { return cap_; }
+    const char* kernel_name() const { return kernel_->name; }
+
+private:
+    std::size_t dimension() const { return features_ + intercept_; }
+    std::size_t padded() const { return kTile * tiles_; }
+    void resize(std::size_t tiles, std::size_t outputs);
+    bool stage(const double* row, double* x) const;
+    void stage_to_predict(const double* row, double* x) const;
+    void grow_scales(const double* row);
+    void grow_scale(std::size_t j, double magnitude);
+    void set_cap(std::size_t j);
+    State state() const;
+
+    std::size_t features_, outputs_, tiles_ = 0;
+    bool intercept_;
+    double prior_variance_, cap_;
+    double unseen_variance_;  // of a feature never seen: p0 / (lam_1 ... lam_t)
+    const Kernel* kernel_;
+    mutable Buffer U_, D_, limit_, W_;
+    Buffer scale_, inverse_scale_;
+
+    std::size_t chunk_rows_ = 0;
+    mutable Buffer x_;
+    Buffer b_, pv_, growth_, alpha_;
+};
+
+// Index of the first value that is NaN, infinite or too large; n where there is none.
+std::size_t first_unusable(const double* values, std::size_t n);
+
+}  // namespace dfop

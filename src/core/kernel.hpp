@@ -1,0 +1,61 @@
+// What a kernel works on. Two kernels with this interface are compiled (baseline, AVX2+FMA) and
+// one is chosen when the module is loaded.
+//
+// P = U D U' with U unit upper triangular. U is packed as the upper triangle of 4 x 4 tiles,
+// panel (four columns) by panel, tiles of a panel from the top row down, a tile column by column:
+// every access is one aligned vector, and a panel is one contiguous stream. The diagonal tiles
+// hold the ones of the diagonal and zeros below it, so no tile is special.
+#pragma once
+
+#include <cstddef>
+
+namespace dfop {
+
+inline constexpr std::size_t kTile = 4;
+
+// Offset of panel j, in doubles: 16 * (1 + 2 + ... + j).
+constexpr std::size_t panel_offset(std::size_t j) { return kTile * kTile * (j * (j + 1) / 2); }
+
+// Where u_ij (i <= j, or in the same tile) stands.
+constexpr std::size_t tile_offset(std::size_t i, std::size_t j) {
+    return panel_offset(j / kTile) + (i / kTile) * kTile * kTile + (j % kTile) * kTile + i % kTile;
+}
+
+struct State {
+    std::size_t tiles = 0;    // d rounded up, in tiles
+    std::size_t outputs = 0;  // m
+    double* U = nullptr;      // panel_offset(tiles)
+    double* D = nullptr;      // 4 * tiles
+    double* cap = nullptr;    // 4 * tiles: how far forgetting may raise D
+    double* W = nullptr;      // outputs x (4 * tiles): one row of weights per output
+};
+
+// A run of consecutive rows that are learned together; x already scaled and padded.
+struct Chunk {
+    std::size_t rows = 0;
+    const double* x = nullptr;         // rows x (4 * tiles)
+    const double* growth = nullptr;    // rows: 1 / lam_t
+    const double* y = nullptr;         // row t, output k at y[t * y_row + k * y_col]
+    std::ptrdiff_t y_row = 0, y_col = 0;
+    double* yhat = nullptr;            // rows x outputs, written before y is read
+    double* alpha = nullptr;           // rows: in, the noise variance; out, plus x'Px
+    double* b = nullptr;               // rows x (4 * tiles), scratch: becomes P x
+    double* pv = nullptr;              // 8 * tiles, scratch
+};
+
+struct Kernel {
+    const char* name;
+    // x = row * inverse_scale; whether no magnitude is above 1
+    bool (*stage)(const double* row, const double* inverse_scale, std::size_t n, double* x);
+    void (*learn)(const State&, const Chunk&);
+    // yhat (rows x outputs) of rows x (4 * tiles) scaled and padded
+    void (*predict)(const State&, const double* x, std::size_t rows, double* yhat);
+};
+
+namespace baseline { extern const Kernel kernel; }
+namespace avx2 { extern const Kernel kernel; }
+
+// The fastest kernel this processor can run.
+const Kernel& best_kernel();
+
+}  // namespace dfop

@@ -1,0 +1,202 @@
+// The update of the factored state by a chunk of rows (Bierman's measurement update with
+// forgetting). Included by kernel_baseline.cpp and kernel_avx2.cpp.
+//
+// One row (x, y) with discount lam and noise variance r:
+//     D_j   <- min(D_j / lam, cap_j)                       forgetting that cannot wind up
+//     f      = U'x,  v = D f
+//     alpha_j = alpha_(j-1) + f_j v_j,  alpha_0 = r         so alpha_d = r + x'Px
+//     D_j   <- D_j alpha_(j-1) / alpha_j
+//     u_ij  <- u_ij + b_i p_j,  p_j = -f_j / alpha_(j-1);   b_i <- b_i + u_ij v_j   (i < j)
+//     w     <- w + b (y - w'x) / alpha_d                    b is now P x
+// The weights of an output are one more column of U without a D, with p = (y - w'x) / alpha_d.
+//
+// Panel J of row t needs panels 0..J-1 of row t (through b and alpha) and panel J of row t-1
+// (through U). So a group of panels small enough for the cache is taken through all rows of the
+// chunk before the next group, and while a tile of row t is in registers it is also multiplied
+// with row t+1: the triangle moves through the registers once per row. The arithmetic and its
+// order do not depend on the grouping or the chunk, so neither do the bits of the result.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernel.hpp"
+#include "simd.hpp"
+
+namespace dfop::DFOP_ISA {
+namespace {
+
+// Bytes of U that stay close while a chunk passes: half of a common 512 KiB - 1 MiB second-level
+// cache, the other half is for the rows.
+constexpr std::size_t kGroupBytes = 256 * 1024;
+// Keeps D positive where it would underflow; far below any D that data can produce.
+constexpr double kSmallestD = 1e-200;
+
+// Applies row t (p, v, b) to one panel and returns f = U'x of the panel for the next row.
+template <bool Update, bool Ahead>
+inline Vec pass(double* tile, std::size_t tiles, const double* pv, double* b, const double* x) {
+    Vec f0 = zero(), f1 = zero(), f2 = zero(), f3 = zero();
+    Vec p0 = zero(), p1 = p0, p2 = p0, p3 = p0, v0 = p0, v1 = p0, v2 = p0, v3 = p0;
+    if constexpr (Update) {
+        p0 = broadcast(pv[0]), p1 = broadcast(pv[1]), p2 = broadcast(pv[2]), p3 = broadcast(pv[3]);
+        v0 = broadcast(pv[4]), v1 = broadcast(pv[5]), v2 = broadcast(pv[6]), v3 = broadcast(pv[7]);
+    }
+    for (std::size_t i = 0; i < tiles; ++i, tile += kTile * kTile) {
+        Vec xi = zero(), bi = zero();
+        if constexpr (Ahead) xi = load(x + kTile * i);
+        if constexpr (Update) bi = load(b + kTile * i);
+        const auto column = [&](double* at, Vec p, Vec v, Vec& f) {
+            Vec u = load(at);
+            if constexpr (Update) {
+                const Vec before = u;
+                u = fma(bi, p, u);
+                bi = fma(before, v, bi);
+                store(at, u);
+            }
+            if constexpr (Ahead) f = fma(u, xi, f);
+        };
+        column(tile, p0, v0, f0);
+        column(tile + 4, p1, v1, f1);
+        column(tile + 8, p2, v2, f2);
+        column(tile + 12, p3, v3, f3);
+        if constexpr (Update) store(b + kTile * i, bi);
+    }
+    return sums(f0, f1, f2, f3);
+}
+
+// Forgetting, and the scalars of one panel of one row: from f, stored in pv, to D, p, v and the
+// carried alpha. (From one panel to the next only the sum of alpha waits for its predecessor.)
+inline void scalars(const State& s, std::size_t panel, double growth, double& alpha,
+                    double& inverse_alpha, double* pv) {
+    double* D = s.D + kTile * panel;
+    const Vec f = load(pv);
+    const Vec d = min(mul(load(D), broadcast(growth)), load(s.cap + kTile * panel));
+    const Vec v = mul(d, f);
+    const Vec increase = running_sum(mul(f, v));
+    const Vec a = add(broadcast(alpha), increase);
+    const Vec before = shift_in(a, alpha);
+    const Vec inverse = div(broadcast(1.0), a);
+    const Vec p = mul(f, shift_in(inverse, inverse_alpha));
+    store(pv, mul(p, broadcast(-1.0)));
+    store(pv + kTile, v);
+    store(D, max(mul(d, mul(before, inverse)), broadcast(kSmallestD)));
+    alpha += last(increase);
+    inverse_alpha = last(inverse);
+}
+
+// The dot products of Width consecutive outputs' weights with x, after adding b * p to the
+// weights if Update.
+template <std::size_t Width, bool Update, bool Ahead>
+inline void pass_outputs(double* W, std::size_t tiles, const double* p, const double* b,
+                         const double* x, double* dot) {
+    const std::size_t padded = kTile * tiles;
+    Vec f[Width], pk[Width];
+    for (std::size_t k = 0; k < Width; ++k) {
+        f[k] = zero();
+        if constexpr (Update) pk[k] = broadcast(p[k]);
+    }
+    for (std::size_t i = 0; i < padded; i += kTile) {
+        for (std::size_t k = 0; k < Width; ++k) {
+            Vec w = load(W + k * padded + i);
+            if constexpr (Update) {
+                w = fma(load(b + i), pk[k], w);
+                store(W + k * padded + i, w);
+            }
+            if constexpr (Ahead) f[k] = fma(w, load(x + i), f[k]);
+        }
+    }
+    if constexpr (Ahead)
+        for (std::size_t k = 0; k < Width; ++k) dot[k] = sum(f[k]);
+}
+
+template <std::size_t Width>
+inline void learn_outputs(const State& s, const Chunk& c, std::size_t k0) {
+    const std::size_t padded = kTile * s.tiles;
+    double* W = s.W + k0 * padded;
+    double p[Width], dot[Width];
+    pass_outputs<Width, false, true>(W, s.tiles, nullptr, nullptr, c.x, dot);
+    for (std::size_t t = 0; t < c.rows; ++t) {
+        for (std::size_t k = 0; k < Width; ++k) c.yhat[t * s.outputs + k0 + k] = dot[k];
+        const double inverse = 1.0 / c.alpha[t];
+        for (std::size_t k = 0; k < Width; ++k) {
+            const double y = c.y[static_cast<std::ptrdiff_t>(t) * c.y_row +
+                                 static_cast<std::ptrdiff_t>(k0 + k) * c.y_col];
+            p[k] = (y - dot[k]) * inverse;
+        }
+        const double* b = c.b + t * padded;
+        if (t + 1 < c.rows)
+            pass_outputs<Width, true, true>(W, s.tiles, p, b, c.x + (t + 1) * padded, dot);
+        else
+            pass_outputs<Width, true, false>(W, s.tiles, p, b, nullptr, nullptr);
+    }
+}
+
+// One group of panels through all rows.
+void learn_panels(const State& s, const Chunk& c, std::size_t first, std::size_t end) {
+    const std::size_t padded = kTile * s.tiles;
+    const auto panel = [&](std::size_t j) { return s.U + panel_offset(j); };
+    const auto pv = [&](std::size_t j) { return c.pv + 2 * kTile * j; };
+    const auto all_scalars = [&](std::size_t t) {
+        double alpha = c.alpha[t], inverse = 1.0 / alpha;
+        for (std::size_t j = first; j < end; ++j)
+            scalars(s, j, c.growth[t], alpha, inverse, pv(j));
+        c.alpha[t] = alpha;
+    };
+    for (std::size_t j = first; j < end; ++j)
+        store(pv(j), pass<false, true>(panel(j), j + 1, nullptr, nullptr, c.x));
+    all_scalars(0);
+    for (std::size_t t = 0; t + 1 < c.rows; ++t) {
+        double* b = c.b + t * padded;
+        const double* x = c.x + (t + 1) * padded;
+        for (std::size_t j = first; j < end; ++j)
+            store(pv(j), pass<true, true>(panel(j), j + 1, pv(j), b, x));
+        all_scalars(t + 1);
+    }
+    double* b = c.b + (c.rows - 1) * padded;
+    for (std::size_t j = first; j < end; ++j)
+        pass<true, false>(panel(j), j + 1, pv(j), b, nullptr);
+}
+
+void learn(const State& s, const Chunk& c) {
+    std::fill_n(c.b, c.rows * kTile * s.tiles, 0.0);
+    for (std::size_t first = 0, end; first < s.tiles; first = end) {
+        end = first + 1;
+        while (end < s.tiles &&
+               (panel_offset(end + 1) - panel_offset(first)) * sizeof(double) <= kGroupBytes)
+            ++end;
+        learn_panels(s, c, first, end);
+    }
+    std::size_t k = 0;
+    for (; k + 4 <= s.outputs; k += 4) learn_outputs<4>(s, c, k);
+    for (; k < s.outputs; ++k) learn_outputs<1>(s, c, k);
+}
+
+void predict(const State& s, const double* x, std::size_t rows, double* yhat) {
+    const std::size_t padded = kTile * s.tiles;
+    for (std::size_t t = 0; t < rows; ++t, x += padded, yhat += s.outputs)
+        for (std::size_t k = 0; k < s.outputs; ++k)
+            pass_outputs<1, false, true>(s.W + k * padded, s.tiles, nullptr, nullptr, x, yhat + k);
+}
+
+bool stage(const double* row, const double* inverse_scale, std::size_t n, double* x) {
+    Vec largest = zero();
+    std::size_t j = 0;
+    for (; j + kLanes <= n; j += kLanes) {
+        const Vec scaled = mul(load_any(row + j), load_any(inverse_scale + j));
+        store_any(x + j, scaled);
+        largest = max(largest, magnitude(scaled));
+    }
+    bool fits = all_at_most(largest, 1.0);
+    for (; j < n; ++j) {
+        x[j] = row[j] * inverse_scale[j];
+        fits &= std::fabs(x[j]) <= 1.0;
+    }
+    return fits;
+}
+
+}  // namespace
+
+extern const Kernel kernel;
+const Kernel kernel{DFOP_ISA_NAME, stage, learn, predict};
+
+}  // namespace dfop::DFOP_ISA

@@ -1,0 +1,97 @@
+// Four doubles at a time, in two dialects with the same order of operations: AVX2 with FMA, and
+// plain C++ for every other processor. Included once per instruction set, inside its namespace.
+#pragma once
+
+#include <cstddef>
+#if defined(__AVX2__) && defined(__FMA__)
+#include <immintrin.h>
+#endif
+
+namespace dfop::DFOP_ISA {
+
+inline constexpr std::size_t kLanes = 4;
+
+#if defined(__AVX2__) && defined(__FMA__)
+
+using Vec = __m256d;
+
+inline Vec load(const double* p) { return _mm256_load_pd(p); }
+inline void store(double* p, Vec a) { _mm256_store_pd(p, a); }
+inline Vec load_any(const double* p) { return _mm256_loadu_pd(p); }
+inline void store_any(double* p, Vec a) { _mm256_storeu_pd(p, a); }
+inline Vec zero() { return _mm256_setzero_pd(); }
+inline Vec broadcast(double a) { return _mm256_set1_pd(a); }
+inline Vec add(Vec a, Vec b) { return _mm256_add_pd(a, b); }
+inline Vec mul(Vec a, Vec b) { return _mm256_mul_pd(a, b); }
+inline Vec div(Vec a, Vec b) { return _mm256_div_pd(a, b); }
+inline Vec min(Vec a, Vec b) { return _mm256_min_pd(a, b); }
+inline Vec max(Vec a, Vec b) { return _mm256_max_pd(a, b); }
+inline Vec fma(Vec a, Vec b, Vec c) { return _mm256_fmadd_pd(a, b, c); }
+inline Vec magnitude(Vec a) { return _mm256_andnot_pd(broadcast(-0.0), a); }
+inline bool all_at_most(Vec a, double bound) {
+    return _mm256_movemask_pd(_mm256_cmp_pd(a, broadcast(bound), _CMP_LE_OQ)) == 0xf;
+}
+inline double last(Vec a) {
+    const __m128d high = _mm256_extractf128_pd(a, 1);
+    return _mm_cvtsd_f64(_mm_unpackhi_pd(high, high));
+}
+// (carry, a0, a1, a2)
+inline Vec shift_in(Vec a, double carry) {
+    return _mm256_blend_pd(_mm256_permute4x64_pd(a, 0x90), broadcast(carry), 1);
+}
+// (a0, a0+a1, (a0+a1)+(0+a2)...): the running sum of the lanes
+inline Vec running_sum(Vec a) {
+    a = add(a, _mm256_blend_pd(_mm256_permute4x64_pd(a, 0x90), zero(), 1));
+    return add(a, _mm256_permute2f128_pd(a, a, 0x08));
+}
+// (sum a, sum b, sum c, sum d), each (l0+l1)+(l2+l3)
+inline Vec sums(Vec a, Vec b, Vec c, Vec d) {
+    const Vec ab = _mm256_hadd_pd(a, b), cd = _mm256_hadd_pd(c, d);
+    return add(_mm256_permute2f128_pd(ab, cd, 0x20), _mm256_permute2f128_pd(ab, cd, 0x31));
+}
+inline double sum(Vec a) {
+    const Vec pairs = _mm256_hadd_pd(a, a);
+    return _mm_cvtsd_f64(_mm_add_sd(_mm256_castpd256_pd128(pairs), _mm256_extractf128_pd(pairs, 1)));
+}
+
+#else
+
+// GCC's and Clang's portable vectors: two SSE2 or NEON registers.
+using Vec = double __attribute__((vector_size(32)));
+using VecAnywhere = double __attribute__((vector_size(32), aligned(8)));
+
+inline Vec load(const double* p) { return *reinterpret_cast<const Vec*>(p); }
+inline void store(double* p, Vec a) { *reinterpret_cast<Vec*>(p) = a; }
+inline Vec load_any(const double* p) { return *reinterpret_cast<const VecAnywhere*>(p); }
+inline void store_any(double* p, Vec a) { *reinterpret_cast<VecAnywhere*>(p) = a; }
+inline Vec broadcast(double a) { return Vec{a, a, a, a}; }
+inline Vec zero() { return broadcast(0.0); }
+inline Vec add(Vec a, Vec b) { return a + b; }
+inline Vec mul(Vec a, Vec b) { return a * b; }
+inline Vec div(Vec a, Vec b) { return a / b; }
+inline Vec min(Vec a, Vec b) { return a < b ? a : b; }
+inline Vec max(Vec a, Vec b) { return a > b ? a : b; }
+inline Vec fma(Vec a, Vec b, Vec c) {
+#if defined(__FP_FAST_FMA)
+    for (std::size_t i = 0; i < kLanes; ++i) c[i] = __builtin_fma(a[i], b[i], c[i]);
+    return c;
+#else
+    return a * b + c;
+#endif
+}
+inline Vec magnitude(Vec a) { return max(a, -a); }
+inline bool all_at_most(Vec a, double bound) {
+    return a[0] <= bound && a[1] <= bound && a[2] <= bound && a[3] <= bound;
+}
+inline double last(Vec a) { return a[3]; }
+inline Vec shift_in(Vec a, double carry) { return Vec{carry, a[0], a[1], a[2]}; }
+inline Vec running_sum(Vec a) {
+    a += Vec{0.0, a[0], a[1], a[2]};
+    return a + Vec{0.0, 0.0, a[0], a[1]};
+}
+inline double sum(Vec a) { return (a[0] + a[1]) + (a[2] + a[3]); }
+inline Vec sums(Vec a, Vec b, Vec c, Vec d) { return Vec{sum(a), sum(b), sum(c), sum(d)}; }
+
+#endif
+
+}  // namespace dfop::DFOP_ISA
