@@ -26,6 +26,8 @@ from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
+from dfop.core import first_unusable
+
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
@@ -58,7 +60,7 @@ class StreamEstimator(BaseEstimator):
         )
         if not first:  # compares names and number of features, writes nothing
             validate_data(self, X, reset=False, skip_check_array=True)
-        _refuse_not_finite(rows, "X")
+        _refuse_unusable(rows, "X")
         return rows
 
     def _check_fitted(self) -> None:
@@ -188,7 +190,7 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):
         labels = column_or_1d(y, warn=True)
         check_consistent_length(rows, labels)
         if labels.dtype.kind == "f":
-            _refuse_not_finite(labels, "y")
+            _refuse_unusable(labels.astype(np.float64), "y")
         check_classification_targets(labels)
         if not first:
             known = self.classes_
@@ -298,20 +300,22 @@ class StreamRegressor(RegressorMixin, StreamEstimator):
             )
         targets = column_or_1d(y, dtype=np.float64, warn=True)
         check_consistent_length(rows, targets)
-        _refuse_not_finite(targets, "y")
+        _refuse_unusable(targets, "y")
         return rows, targets
 
 
-def _refuse_not_finite(values: NDArray[Any], name: str) -> None:
-    """Name the first place of `values` that holds NaN or an infinity."""
-    # A finite sum proves every term finite and costs no temporary array.
-    if np.isfinite(values.sum()):
+def _refuse_unusable(values: NDArray[Any], name: str) -> None:
+    """Name the first place of `values` that holds NaN, infinity or more than 2**500.
+
+    The bound leaves room for squares.
+    """
+    place = first_unusable(values.ravel())
+    if place == values.size:
         return
-    bad = np.argwhere(~np.isfinite(values))
-    if len(bad) == 0:  # finite terms whose sum overflows
-        return
-    where = f"row {bad[0][0]}" + (f", column {bad[0][1]}" if values.ndim == 2 else "")
-    what = "NaN" if np.isnan(values[tuple(bad[0])]) else "infinity"
+    value = values.flat[place]
+    row, *column = np.unravel_index(place, values.shape)
+    where = f"row {row}" + "".join(f", column {c}" for c in column)
+    what = "NaN" if np.isnan(value) else "infinity" if np.isinf(value) else "a value too large"
     raise ValueError(f"Input {name} contains {what} at {where}. Remove or impute such rows.")
 
 

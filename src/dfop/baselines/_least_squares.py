@@ -1,43 +1,47 @@
-"""The base learner of the ensembles: our own learner without forgetting."""
+"""The base learner of the ensembles: our own learner, which with mu = 0 never forgets."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
 from dfop.baselines._base import Codes, Floats
-from dfop.estimators import DFOPRegressor
+from dfop.core import Filter
 
-
-def least_squares(fit_intercept: bool) -> DFOPRegressor:
-    """Recursive least squares, which is DFOP with mu = 0."""
-    return DFOPRegressor(forgetting=0.0, fit_intercept=fit_intercept)
+_ONE = np.ones(1)
 
 
 class LeastSquares:
-    """Recursive least squares with several targets: one learner for each.
+    """Recursive least squares with one or more targets and the prior N(0, 100 I).
 
     Parameters
     ----------
-    n_targets : int
-        Columns of the target.
+    n_features, n_targets : int
+        Shape of the problem.
     fit_intercept : bool
         Whether there is an intercept.
     """
 
-    def __init__(self, n_targets: int, fit_intercept: bool) -> None:
-        self.columns = [least_squares(fit_intercept) for _ in range(n_targets)]
+    def __init__(self, n_features: int, n_targets: int, fit_intercept: bool) -> None:
+        # Without forgetting the variance cannot grow: no cap is needed.
+        self._filter = Filter(n_features, n_targets, fit_intercept, 100.0, math.inf)
 
     def predict(self, X: Floats) -> Floats:
         """Predict all targets of each row: (n_rows, n_targets)."""
-        return np.stack([column.predict(X) for column in self.columns], axis=1)
+        out = np.empty((len(X), self._filter.outputs))
+        self._filter.predict(X, out)
+        return out
 
-    def predict_then_learn(self, X: Floats, Y: Floats, weight: Floats | None = None) -> Floats:
-        """Predict all targets of each row before it is learned."""
-        predictions = [
-            column.predict_then_learn(X, y, sample_weight=weight)
-            for column, y in zip(self.columns, Y.T, strict=True)
-        ]
-        return np.stack(predictions, axis=1)
+    def predict_then_learn(self, X: Floats, Y: Floats, weight: Floats = _ONE) -> Floats:
+        """Predict all targets of each row before it is learned with its weight."""
+        out = np.empty((len(X), self._filter.outputs))
+        self._filter.learn(X, Y, _ONE, weight, out)
+        return out
+
+    def step(self, x: Floats, y: float) -> float:
+        """Predict the single target of one row, then learn it."""
+        return self._filter.step(x, y, 1.0)
 
 
 def targets_of(codes: Codes, n_classes: int) -> Floats:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any
 
 import numpy as np
 from sklearn.utils import check_scalar
 
 from dfop.baselines._base import Floats, StreamRegressor
-from dfop.baselines._least_squares import least_squares
+from dfop.baselines._least_squares import LeastSquares
 
 
 class AdditiveExpert(StreamRegressor):
@@ -96,7 +95,7 @@ class AdditiveExpert(StreamRegressor):
             raise ValueError(f"prune={self.prune!r} must be 'weakest' or 'oldest'.")
 
     def _start(self) -> None:
-        self.experts_: list[Any] = [least_squares(self.fit_intercept)]
+        self.experts_ = [self._new_expert()]
         # Logarithms: products of many small factors would underflow.
         self._log_weights_ = np.zeros(1)
 
@@ -107,31 +106,34 @@ class AdditiveExpert(StreamRegressor):
         return weights
 
     def _predict(self, X: Floats) -> Floats:
-        opinions = np.stack([expert.predict(X) for expert in self.experts_], axis=1)
+        opinions = np.hstack([expert.predict(X) for expert in self.experts_])
         return _weighted_mean(opinions, self.weights_)
 
     def _predict_then_learn(self, X: Floats, y: Floats) -> Floats:
-        return np.array([self._one(x, t) for x, t in zip(X[:, None], y[:, None], strict=True)])
+        return np.array([self._step(x, t) for x, t in zip(X, y.tolist(), strict=True)])
 
-    def _one(self, x: Floats, y: Floats) -> float:
-        f = np.array([expert.predict_then_learn(x, y)[0] for expert in self.experts_])
+    def _new_expert(self) -> LeastSquares:
+        return LeastSquares(self.n_features_in_, 1, self.fit_intercept)
+
+    def _step(self, x: Floats, y: float) -> float:
+        f = np.array([expert.step(x, y) for expert in self.experts_])
         weights = self.weights_
         predicted = float(_weighted_mean(f[None], weights)[0])
-        loss = np.abs(f - y[0])
+        loss = np.abs(f - y)
         self._log_weights_ = self._log_weights_ + np.log(self.beta) * loss
-        if abs(predicted - y[0]) >= self.tau:
-            entry = self.gamma * (weights @ loss)
-            self._add_expert(x, y, entry)
+        if abs(predicted - y) >= self.tau:
+            self._add_expert(self.gamma * float(weights @ loss))
+            self.experts_[-1].step(x, y)
         self._log_weights_ -= self._log_weights_.max()
         return predicted
 
-    def _add_expert(self, x: Floats, y: Floats, weight: float) -> None:
+    def _add_expert(self, weight: float) -> None:
         # Room is made among the others, so that the newcomer is never the one to go.
         if len(self.experts_) == self.max_experts:
             leaver = 0 if self.prune == "oldest" else int(self._log_weights_.argmin())
             del self.experts_[leaver]
             self._log_weights_ = np.delete(self._log_weights_, leaver)
-        self.experts_.append(least_squares(self.fit_intercept).partial_fit(x, y))
+        self.experts_.append(self._new_expert())
         floor = np.finfo(np.float64).tiny
         self._log_weights_ = np.append(self._log_weights_, np.log(max(weight, floor)))
 

@@ -28,7 +28,9 @@ class _EOSELM(StreamEstimator):
         draws = check_random_state(self.random_state)
         shape = (self.n_members, self.n_features_in_ + 1, self.n_hidden)
         self.hidden_weights_ = draws.uniform(-1.0, 1.0, shape)
-        self.members_ = [LeastSquares(n_targets, False) for _ in range(self.n_members)]
+        self.members_ = [
+            LeastSquares(self.n_hidden, n_targets, False) for _ in range(self.n_members)
+        ]
 
     def _hidden(self, X: Floats, member: int) -> Floats:
         """Sigmoid layer of a member, built feature after feature: the same bits in any batches."""

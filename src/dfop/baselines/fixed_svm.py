@@ -26,7 +26,8 @@ class FixedSVM(BatchLearner, StreamClassifier):
     window : int, default=100
         Rows the machine is trained on. The paper's table uses 500 for SEA.
     carry_support_vectors : bool, default=False
-        Train on the support vectors of the previous machine as well (Syed, Liu, Sung).
+        Train on the support vectors of the previous machine as well (Syed, Liu, Sung). Where
+        classes overlap their number grows with the stream.
     C : float, default=1.0
         Price of a row inside the margin.
     max_iter : int, default=100000
@@ -36,6 +37,9 @@ class FixedSVM(BatchLearner, StreamClassifier):
     ----------
     classes_ : ndarray
         The labels.
+    rows_ : ndarray, codes_ : ndarray
+        The rows of the present machine, oldest first, and their labels as indices into
+        ``classes_``.
     n_batches_ : int
         Batches learned.
     n_iter_ : int
@@ -84,21 +88,25 @@ class FixedSVM(BatchLearner, StreamClassifier):
         self.opening_ = MajorityClass.over(self.classes_)
         self.rows_ = np.empty((0, self.n_features_in_))
         self.codes_ = np.empty(0, dtype=np.intp)
-        self.carried_rows_ = np.empty((0, self.n_features_in_))
-        self.carried_codes_ = np.empty(0, dtype=np.intp)
+        self._is_support_ = np.empty(0, dtype=bool)
 
     def _train(self, X: Floats, y: Codes) -> None:
-        self.rows_ = np.concatenate([self.rows_, X])[-self.window :]
-        self.codes_ = np.concatenate([self.codes_, y])[-self.window :]
-        rows = np.concatenate([self.carried_rows_, self.rows_])
-        codes = np.concatenate([self.carried_codes_, self.codes_])
-        self.machine_ = Machine(
-            rows, codes, kernel="linear", gamma=0.0, C=self.C, max_iter=self.max_iter
-        )
-        self.n_iter_ = self.machine_.n_iter
+        rows, codes = np.concatenate([self.rows_, X]), np.concatenate([self.codes_, y])
+        stay = np.arange(len(rows)) >= len(rows) - self.window
         if self.carry_support_vectors:
-            self.carried_rows_ = rows[self.machine_.support]
-            self.carried_codes_ = codes[self.machine_.support]
+            stay[: len(self._is_support_)] |= self._is_support_
+        self.rows_, self.codes_ = rows[stay], codes[stay]
+        self.machine_ = Machine(
+            self.rows_,
+            self.codes_,
+            kernel="linear",
+            gamma=0.0,
+            C=self.C,
+            max_iter=self.max_iter,
+        )
+        self._is_support_ = np.zeros(len(self.rows_), dtype=bool)
+        self._is_support_[self.machine_.support] = True
+        self.n_iter_ = self.machine_.n_iter
 
     def _predict_trained(self, X: Floats) -> Codes:
         return self.machine_.predict(X)

@@ -14,7 +14,7 @@ from sklearn.utils import check_scalar
 
 from dfop.baselines._base import Codes, Floats, StreamClassifier, StreamRegressor
 from dfop.baselines._batches import BatchLearner
-from dfop.baselines._least_squares import least_squares
+from dfop.baselines._least_squares import LeastSquares
 from dfop.baselines.majority_class import MajorityClass
 from dfop.baselines.running_mean import RunningMean
 
@@ -29,7 +29,11 @@ class _LearnNSE(BatchLearner):
     midpoint: float
 
     @abstractmethod
-    def _fit_member(self, X: Floats, y: NDArray[Any], weight: Floats | None) -> Any: ...
+    def _fit_member(self, X: Floats, y: NDArray[Any], weight: Floats) -> Any: ...
+
+    @abstractmethod
+    def _opinions(self, X: Floats) -> NDArray[Any]:
+        """Predictions of each member (rows) for each row of X (columns)."""
 
     @abstractmethod
     def _losses(self, predictions: NDArray[Any], y: NDArray[Any]) -> Floats:
@@ -49,10 +53,10 @@ class _LearnNSE(BatchLearner):
 
     def _train(self, X: Floats, y: NDArray[Any]) -> None:
         D = self._row_weights(X, y)
-        self.members_.append(self._fit_member(X, y, None))
+        self.members_.append(self._fit_member(X, y, np.ones(len(X))))
         losses = self._losses(self._opinions(X), y)
         if losses[-1] @ D > 0.5:  # train once more, on what counts against it
-            self.members_[-1] = self._fit_member(X, y, D)
+            self.members_[-1] = self._fit_member(X, y, D * len(X))
             losses = self._losses(self._opinions(X), y)
         error = np.minimum(losses @ D, 0.5)
         beta = error / (1.0 - error)
@@ -78,9 +82,6 @@ class _LearnNSE(BatchLearner):
         D: Floats = (E / (1.0 - E)) ** (1.0 - loss)
         D /= D.sum()
         return D
-
-    def _opinions(self, X: Floats) -> NDArray[Any]:
-        return np.array([member.predict(X) for member in self.members_])
 
 
 class LearnNSEClassifier(_LearnNSE, StreamClassifier):
@@ -146,8 +147,11 @@ class LearnNSEClassifier(_LearnNSE, StreamClassifier):
         super()._start()
         self.opening_ = MajorityClass.over(self.classes_)
 
-    def _fit_member(self, X: Floats, y: Codes, weight: Floats | None) -> GaussianNB:
+    def _fit_member(self, X: Floats, y: Codes, weight: Floats) -> GaussianNB:
         return GaussianNB().fit(X, y, sample_weight=weight)
+
+    def _opinions(self, X: Floats) -> Codes:
+        return np.stack([member.predict(X) for member in self.members_])
 
     def _losses(self, predictions: Codes, y: Codes) -> Floats:
         wrong: Floats = (predictions != y).astype(np.float64)
@@ -226,10 +230,13 @@ class LearnNSERegressor(_LearnNSE, StreamRegressor):
         self.opening_ = RunningMean()
         self.opening_._start()
 
-    def _fit_member(self, X: Floats, y: Floats, weight: Floats | None) -> Any:
-        # Row weights of mean 1 leave the share of the prior as it is.
-        scaled = None if weight is None else weight * len(X)
-        return least_squares(self.fit_intercept).fit(X, y, sample_weight=scaled)
+    def _fit_member(self, X: Floats, y: Floats, weight: Floats) -> LeastSquares:
+        member = LeastSquares(self.n_features_in_, 1, self.fit_intercept)
+        member.predict_then_learn(X, y[:, None], weight)
+        return member
+
+    def _opinions(self, X: Floats) -> Floats:
+        return np.stack([member.predict(X)[:, 0] for member in self.members_])
 
     def _losses(self, predictions: Floats, y: Floats) -> Floats:
         error = np.abs(predictions - y)

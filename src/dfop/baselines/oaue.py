@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_scalar
 
 from dfop.baselines._base import Codes, Floats, StreamClassifier, StreamEstimator, StreamRegressor
-from dfop.baselines._least_squares import least_squares
+from dfop.baselines._least_squares import LeastSquares
 from dfop.baselines._naive_bayes import NaiveBayesBank
 
 _EPS = 1e-10
@@ -274,21 +274,21 @@ class OAUERegressor(_OAUE, StreamRegressor):
         self.fit_intercept = fit_intercept
 
     def _start(self) -> None:
-        self.members_: list[Any] = []
+        self.members_: list[LeastSquares] = []
         self._origin_: float | None = None
         super()._start()
 
     def _predict(self, X: Floats) -> Floats:
         # An empty candidate beside members has no say: it need not be asked.
         voters = [m for m, w in zip(self.members_, self.weights_, strict=True) if w > 0.0]
-        opinions = np.stack([member.predict(X) for member in voters], axis=1)
+        opinions = np.hstack([member.predict(X) for member in voters])
         weights = self.weights_[self.weights_ > 0.0]
         return self._combine(opinions, np.broadcast_to(weights, opinions.shape))
 
     def _opinions_then_learn(self, X: Floats, y: Floats) -> Floats:
         if self._origin_ is None:
             self._origin_ = float(y[0])
-        return np.stack([member.predict_then_learn(X, y) for member in self.members_], axis=1)
+        return np.hstack([m.predict_then_learn(X, y[:, None]) for m in self.members_])
 
     def _errors(self, opinions: Floats, y: Floats) -> Floats:
         return np.square(opinions - y[:, None])
@@ -307,7 +307,9 @@ class OAUERegressor(_OAUE, StreamRegressor):
         return predicted
 
     def _replace(self, keep: Codes) -> None:
-        self.members_ = [self.members_[i] for i in keep] + [least_squares(self.fit_intercept)]
+        self.members_ = [self.members_[i] for i in keep] + [
+            LeastSquares(self.n_features_in_, 1, self.fit_intercept)
+        ]
 
 
 def _probabilities(scores: Floats) -> Floats:

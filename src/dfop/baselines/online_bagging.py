@@ -23,7 +23,10 @@ class _OnlineBagging(StreamEstimator):
         check_scalar(self.n_members, "n_members", Integral, min_val=1)
 
     def _enrol(self, n_targets: int) -> None:
-        self.members_ = [LeastSquares(n_targets, self.fit_intercept) for _ in range(self.n_members)]
+        self.members_ = [
+            LeastSquares(self.n_features_in_, n_targets, self.fit_intercept)
+            for _ in range(self.n_members)
+        ]
         self._draws_ = _own_generator(self.random_state)
 
     def _opinions(self, X: Floats) -> list[Floats]:
@@ -34,7 +37,7 @@ class _OnlineBagging(StreamEstimator):
         weights = self._draws_.poisson(1.0, (len(X), self.n_members)).astype(np.float64)
         return [
             member.predict_then_learn(X, Y, weight)
-            for member, weight in zip(self.members_, weights.T, strict=True)
+            for member, weight in zip(self.members_, np.ascontiguousarray(weights.T), strict=True)
         ]
 
 
