@@ -1,1 +1,12 @@
-"""One-pass learning from data streams whose distribution changes."""
+"""One-pass learning from data streams whose distribution changes.
+
+>>> from dfop import DFOPClassifier, DFOPRegressor, half_life, load, period, save
+"""
+
+from importlib.metadata import version as _version
+
+from .estimators import DFOPClassifier, DFOPRegressor
+from .forgetting import half_life, period
+
+__all__ = ["DFOPClassifier", "DFOPRegressor", "half_life", "period"]
+__version__ = _version("dfop")

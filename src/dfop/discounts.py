@@ -1,0 +1,181 @@
+"""From a forgetting rule, times and weights to the discount and the gain of every row.
+
+A row of weight ``c`` means the same row ``c`` times in a row. With a discount ``lam`` per row
+that is one decay by ``lam^c`` and one entry with gain ``1 + lam + ... + lam^(c-1)
+= (1 - lam^c)/(1 - lam)``; by the clock the copies come at the same time, so the decay is ``lam``
+and the gain ``c``. A row of weight 0 is not seen: it neither decays nor enters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .forgetting import ByClock, ByRows, Forgetting
+
+Array = NDArray[np.float64]
+
+# A gap after which nothing of the past is left; exp underflows at 745 periods.
+_LEAST_DISCOUNT = 1e-300
+
+
+@dataclass(frozen=True)
+class Clock:
+    """When the last row came: ns since 1970 for datetimes, a plain number otherwise."""
+
+    last: int | float | None = None
+    datetimes: bool = False
+
+
+@dataclass(frozen=True)
+class RowWeights:
+    """What the rows of a batch do to the past and how they enter."""
+
+    discount: Array
+    """lam_t, of length n, or 1 where all are equal."""
+    gain: Array
+    """What the row itself enters with, of length n or 1; 0 where it is not seen."""
+    log_discount: Array
+    """log lam_t, length n."""
+    clock: Clock
+    """The clock after the batch."""
+
+
+def row_weights(
+    rule: Forgetting,
+    n: int,
+    clock: Clock,
+    *,
+    discount: ArrayLike | None = None,
+    time: Any = None,
+    sample_weight: ArrayLike | None = None,
+) -> RowWeights:
+    """Check the arguments of a batch of `n` rows and turn them into discounts and gains."""
+    weight = None if sample_weight is None else _weights(sample_weight, n)
+    if discount is not None and time is not None:
+        raise ValueError("give discount= or time=, not both: each says how fast to forget")
+    if isinstance(rule, ByClock) and discount is None:
+        if time is None:
+            raise ValueError(
+                "this model forgets by the clock: pass time=, the time of every row (or choose "
+                "a forgetting by rows, such as forgetting=0.001)"
+            )
+        seen = np.ones(n, bool) if weight is None else weight > 0
+        gaps, clock = _gaps(time, n, clock, seen)
+        lam = np.maximum(np.exp(-gaps / rule.period), _LEAST_DISCOUNT)
+        return RowWeights(lam, np.ones(1) if weight is None else weight, np.log(lam), clock)
+    if time is not None:
+        raise ValueError(
+            "time= needs a model that forgets by the clock: forgetting=half_life('3d') or "
+            "period('1h')"
+        )
+    if discount is not None:
+        lam = _discounts(discount, n)
+        log_lam = np.log(lam)
+    else:
+        assert isinstance(rule, ByRows)
+        lam = np.array([1.0 - rule.mu])
+        log_lam = np.array([np.log1p(-rule.mu)])
+    if weight is None:
+        return RowWeights(lam, np.ones(1), np.broadcast_to(log_lam, n), clock)
+    log_decay = weight * log_lam
+    constant = np.broadcast_to(log_lam == 0.0, n)
+    gain = np.where(constant, weight, np.expm1(log_decay) / np.where(constant, 1.0, -(1.0 - lam)))
+    decay = np.maximum(np.exp(log_decay), _LEAST_DISCOUNT)
+    return RowWeights(decay, gain, log_decay, clock)
+
+
+def _per_row(values: ArrayLike, n: int, name: str) -> Array:
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be numbers: {error}") from None
+    if array.ndim == 0:
+        array = np.full(n, array)
+    if array.shape != (n,):
+        raise ValueError(
+            f"{name} has shape {array.shape} but there are {n} rows: give one number per row"
+        )
+    return np.ascontiguousarray(array)
+
+
+def _weights(sample_weight: ArrayLike, n: int) -> Array:
+    weight = _per_row(sample_weight, n, "sample_weight")
+    bad = ~((weight >= 0.0) & (weight <= 1e100))
+    if bad.any():
+        t = int(np.argmax(bad))
+        raise ValueError(
+            f"sample_weight is {weight[t]} at row {t}: a weight says how many times the row "
+            "counts and must be 0 or more and finite"
+        )
+    return weight
+
+
+def _discounts(discount: ArrayLike, n: int) -> Array:
+    lam = _per_row(discount, n, "discount")
+    bad = ~((lam > 0.0) & (lam <= 1.0))
+    if bad.any():
+        t = int(np.argmax(bad))
+        raise ValueError(
+            f"discount is {lam[t]} at row {t}: it must be in (0, 1], where 1 forgets nothing"
+        )
+    return np.maximum(lam, _LEAST_DISCOUNT)
+
+
+def _gaps(time: Any, n: int, clock: Clock, seen: NDArray[np.bool_]) -> tuple[Array, Clock]:
+    """Time since the row before, in seconds; rows not seen have none."""
+    times, datetimes = _times(time, n)
+    if clock.last is not None and clock.datetimes != datetimes:
+        before, now = ("datetimes", "numbers") if clock.datetimes else ("numbers", "datetimes")
+        raise ValueError(f"time was given as {before} before and as {now} now: keep to one")
+    gaps = np.zeros(n)
+    rows = np.flatnonzero(seen)
+    if rows.size == 0:
+        return gaps, clock
+    chosen = times[rows]
+    first = chosen[0] if clock.last is None else times.dtype.type(clock.last)
+    steps = np.diff(chosen, prepend=first)
+    if (steps < 0).any():
+        t = int(rows[np.argmax(steps < 0)])
+        raise ValueError(
+            f"time runs backwards at row {t}: sort the rows by time, or leave late rows out"
+        )
+    gaps[rows] = steps * (1e-9 if datetimes else 1.0)
+    return gaps, replace(clock, last=chosen[-1].item(), datetimes=datetimes)
+
+
+def _times(time: Any, n: int) -> tuple[NDArray[Any], bool]:
+    array = np.asarray(time)
+    if array.dtype == object:
+        array = np.array([_as_datetime64(t) for t in array.ravel()]).reshape(array.shape)
+    if array.ndim == 0:
+        array = np.full(n, array)
+    if array.shape != (n,):
+        raise ValueError(
+            f"time has shape {array.shape} but there are {n} rows: give one time per row"
+        )
+    if array.dtype.kind == "M":
+        if np.isnat(array).any():
+            raise ValueError(f"time is missing (NaT) at row {int(np.argmax(np.isnat(array)))}")
+        return array.astype("datetime64[ns]").astype(np.int64), True
+    if array.dtype.kind not in "iuf":
+        raise ValueError(f"time must be numbers or datetimes, not {array.dtype}")
+    array = array.astype(np.float64)
+    if not np.isfinite(array).all():
+        t = int(np.argmax(~np.isfinite(array)))
+        raise ValueError(f"time is {array[t]} at row {t}: it must be finite")
+    return array, False
+
+
+def _as_datetime64(t: Any) -> np.datetime64 | float:
+    if isinstance(t, datetime):
+        if t.tzinfo is not None:
+            t = t.astimezone(UTC).replace(tzinfo=None)
+        return np.datetime64(t)
+    if isinstance(t, int | float):
+        return float(t)
+    raise ValueError(f"time must be numbers or datetimes, not {t!r}")

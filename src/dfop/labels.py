@@ -1,0 +1,118 @@
+r"""Class labels as numbers for least squares, and back.
+
+Two classes: one output, -1 for ``classes[0]`` and +1 for ``classes[1]``, as in the paper; a
+margin of exactly 0 (before anything is learned, say) means ``classes[0]``.
+More classes: one output each, 1 for rows of the class and 0 for the others; the largest output
+wins, and of equal ones the first in the order of the classes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets
+
+Array = NDArray[np.float64]
+
+# Share of the probability that is spread evenly over the classes: nothing learned by least
+# squares is certain, and a surprise should cost a finite log loss.
+DOUBT = 0.01
+
+
+class LabelCode:
+    """The coding of one target column.
+
+    Parameters
+    ----------
+    classes : ndarray
+        The labels, sorted and distinct.
+    """
+
+    def __init__(self, classes: NDArray[Any]) -> None:
+        self.classes = classes
+
+    @classmethod
+    def learn(cls, y: NDArray[Any], classes: Any = None) -> LabelCode:
+        """Take over the classes given, or those found in `y`."""
+        check_classification_targets(y)
+        if classes is None:
+            return cls(np.unique(y))
+        given = np.asarray(classes)
+        if given.ndim != 1 or given.size == 0:
+            raise ValueError(f"classes has shape {given.shape}: give a list of labels")
+        return cls(np.unique(given))
+
+    @property
+    def outputs(self) -> int:
+        """How many outputs the coding needs."""
+        return len(self.classes) if len(self.classes) > 2 else 1
+
+    def encode(self, y: NDArray[Any]) -> Array:
+        """Code labels as a matrix of shape (n, outputs)."""
+        at = self._indices(y)
+        if self.outputs == 1:
+            return np.where(at == 1, 1.0, -1.0)[:, np.newaxis]
+        coded = np.zeros((len(y), self.outputs))
+        coded[np.arange(len(y)), at] = 1.0
+        return coded
+
+    def decode(self, outputs: Array) -> NDArray[Any]:
+        """Labels of margins of shape (n, outputs)."""
+        if self.outputs == 1:
+            at = np.minimum(outputs[:, 0] > 0.0, len(self.classes) - 1).astype(np.intp)
+        else:
+            at = np.argmax(outputs, axis=1)
+        return self.classes[at]
+
+    def margins(self, outputs: Array) -> Array:
+        """What `decision_function` shows: (n,) for two classes, else (n, classes)."""
+        return outputs[:, 0] if self.outputs == 1 else outputs
+
+    def probabilities(self, outputs: Array) -> Array:
+        """Class probabilities, the outputs read as a linear probability model.
+
+        Least squares on the coded labels estimates the expectation of the code given x, which
+        is a probability p, or 2p - 1 for two classes. Two classes: g / (1 + g^8)^(1/8) is g
+        where |g| is well below 1, stays below 1 everywhere, and keeps the order. More: the
+        nearest point of the simplex.
+        """
+        if len(self.classes) == 1:
+            return np.ones((len(outputs), 1))
+        if self.outputs == 1:
+            g = np.clip(outputs, -1e30, 1e30)
+            p = 0.5 + 0.5 * g / (1.0 + g**8) ** 0.125
+            p = np.hstack([1.0 - p, p])
+        else:
+            p = _nearest_in_simplex(outputs)
+        return DOUBT / len(self.classes) + (1.0 - DOUBT) * p
+
+    def _indices(self, y: NDArray[Any]) -> NDArray[np.intp]:
+        try:
+            at = np.minimum(np.searchsorted(self.classes, y), len(self.classes) - 1)
+            known = np.asarray(self.classes[at] == y)
+        except TypeError:  # labels that cannot be compared with the known ones
+            known = np.zeros(len(y), bool)
+        if known.shape != y.shape or not known.all():
+            t = int(np.argmin(np.broadcast_to(known, y.shape)))
+            shown = ", ".join(map(str, self.classes[:10])) + (
+                ", ..." if len(self.classes) > 10 else ""
+            )
+            raise ValueError(
+                f"y has the unknown class {y[t]!r} at row {t}; the classes are {shown}. Name all "
+                "classes in the first call: partial_fit(X, y, classes=[...])"
+            )
+        return at
+
+
+def _nearest_in_simplex(v: Array) -> Array:
+    """Euclidean projection of each row on the probability simplex.
+
+    The projection is max(v - theta, 0) with theta chosen so that the row sums to 1; with the
+    row sorted downwards, theta = (v_1 + ... + v_r - 1)/r for the largest r that keeps v_r > theta.
+    """
+    ordered = -np.sort(-v, axis=1)
+    theta = (np.cumsum(ordered, axis=1) - 1.0) / np.arange(1, v.shape[1] + 1)
+    r = np.count_nonzero(ordered > theta, axis=1)
+    return np.maximum(v - theta[np.arange(len(v)), r - 1][:, np.newaxis], 0.0)

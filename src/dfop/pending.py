@@ -1,0 +1,164 @@
+"""Labels that come late: predict now, learn exactly when the label arrives.
+
+A row whose label arrives after further discounts ``lam_(i+1) ... lam_t`` enters with exactly
+their product as its gain, as if it had been learned on arrival and forgotten since: the model
+is then the minimiser of the same objective. Only the rows that still wait are kept.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .discounts import row_weights
+from .forgetting import as_rule
+from .learner import Learner
+from .validation import check_rows
+
+Key = int | str
+
+
+class LateLabels(Learner):
+    """The part of the learners that waits for labels."""
+
+    @property
+    def pending_(self) -> list[Key]:
+        """Keys of the rows that wait for their label, oldest first."""
+        return list(getattr(self, "_pending", ()))
+
+    def predict_pending(
+        self,
+        X: Any,
+        keys: Iterable[Key],
+        *,
+        classes: Any = None,
+        discount: ArrayLike | None = None,
+        time: Any = None,
+    ) -> NDArray[Any]:
+        """Predict rows now and keep them until `learn_pending` brings their labels.
+
+        Forgetting goes on with the arrival of rows, not of labels.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, features)
+            The rows.
+        keys : iterable of int or str
+            A new key for each row, to name it when its label comes.
+        classes : array-like, optional
+            For a classifier that has not learned anything yet: all its classes.
+        discount, time : array-like, optional
+            As in `partial_fit`.
+
+        Returns
+        -------
+        ndarray
+            The predictions. Before the first label: 0, or the first class.
+
+        Examples
+        --------
+        >>> from dfop import DFOPRegressor
+        >>> model = DFOPRegressor(forgetting=0)
+        >>> model.predict_pending([[1.0], [2.0]], keys=["monday", "tuesday"])
+        array([0., 0.])
+        >>> model.learn_pending(["tuesday"], [4.0]).pending_
+        ['monday']
+        """
+        model = self if self._started() else self._blank()
+        rows = check_rows(model, X, first=model is not self)
+        names = _check_keys(keys, len(rows))
+        taken = [key for key in names if key in model._pending]
+        if taken:
+            raise ValueError(f"a row with the key {taken[0]!r} is already waiting for its label")
+        weights = row_weights(
+            as_rule(self.forgetting), len(rows), model._clock, discount=discount, time=time
+        )
+        if not hasattr(model, "_outputs"):
+            model = model._twin()
+            model._announce(classes)
+        self._become(model)
+        outputs = self._predict_outputs(rows)
+        stamps = self._log_discount + np.cumsum(weights.log_discount)
+        for key, row, stamp in zip(names, rows, stamps, strict=True):
+            self._pending[key] = row.copy(), float(stamp)
+        if self._filter is not None:
+            self._filter.forget(max(math.exp(stamps[-1] - self._log_discount), 1e-300))
+        self._clock = weights.clock
+        self._log_discount = float(stamps[-1])
+        return self._decode(outputs)
+
+    def learn_pending(self, keys: Iterable[Key], y: Any) -> Self:
+        """Learn the labels of rows that were predicted before.
+
+        Parameters
+        ----------
+        keys : iterable of int or str
+            Which rows, in any order.
+        y : array-like of shape (n,) or (n, m)
+            Their labels.
+
+        Returns
+        -------
+        self
+        """
+        names = _check_keys(keys, None)
+        waiting = getattr(self, "_pending", {})
+        unknown = [key for key in names if key not in waiting]
+        if unknown:
+            raise ValueError(
+                f"no row with the key {unknown[0]!r} waits for its label ({len(waiting)} do): "
+                "predict_pending announces rows, and each is learned once"
+            )
+        rows = np.array([waiting[key][0] for key in names])
+        stamps = np.array([waiting[key][1] for key in names])
+        model = self if hasattr(self, "_outputs") else self._twin()
+        targets = model._encode(y, len(names), first=model is not self, classes=None)
+        outputs = np.empty((len(names), model._outputs))
+        self._become(model)
+        gain = np.exp(self._log_discount - stamps)
+        self._open_filter().learn(rows, targets, np.ones(1), gain, outputs)
+        for key in names:
+            del self._pending[key]
+        return self
+
+    def forget_pending(self, keys: Iterable[Key]) -> Self:
+        """Stop waiting for labels that will never come.
+
+        Parameters
+        ----------
+        keys : iterable of int or str
+            Which rows.
+
+        Returns
+        -------
+        self
+        """
+        names = _check_keys(keys, None)
+        waiting = getattr(self, "_pending", {})
+        unknown = [key for key in names if key not in waiting]
+        if unknown:
+            raise ValueError(f"no row with the key {unknown[0]!r} waits for its label")
+        for key in names:
+            del waiting[key]
+        return self
+
+    def _announce(self, classes: Any) -> None:
+        """Prepare for targets not seen yet."""
+
+
+def _check_keys(keys: Iterable[Key], n: int | None) -> list[Key]:
+    if isinstance(keys, str):
+        raise ValueError(f"keys must be a list of keys, not the single string {keys!r}")
+    names = [key.item() if isinstance(key, np.generic) else key for key in keys]
+    for key in names:
+        if isinstance(key, bool) or not isinstance(key, int | str):
+            raise ValueError(f"the key {key!r} must be an int or a str")
+    if not names or (n is not None and len(names) != n):
+        raise ValueError(f"{len(names)} keys for {n if n is not None else 'no'} rows")
+    if len(set(names)) != len(names):
+        raise ValueError("every row needs a key of its own, but some keys are equal")
+    return names
