@@ -14,6 +14,7 @@ CLASSIFIERS = [
     b.EOSELMClassifier(n_members=3, n_hidden=8, random_state=0),
     b.LearnNSEClassifier(batch_size=25),
     b.OAUEClassifier(n_members=3, window=30),
+    b.RLSClassifier(),
     b.NoChangeClassifier(),
     b.MajorityClass(),
 ]
@@ -24,6 +25,7 @@ REGRESSORS = [
     b.EOSELMRegressor(n_members=3, n_hidden=8, random_state=0),
     b.LearnNSERegressor(batch_size=25),
     b.OAUERegressor(n_members=3, window=30),
+    b.RLSRegressor(),
     b.NoChangeRegressor(),
     b.RunningMean(),
 ]

@@ -111,7 +111,7 @@ def test_the_first_prediction_is_the_first_class_or_zero(model, stream):
 
 
 def test_predict_before_any_row_is_refused(model, stream):
-    with pytest.raises(NotFittedError, match="learned no row"):
+    with pytest.raises(NotFittedError, match="not fitted"):
         model.predict(stream[0])
 
 

@@ -14,6 +14,7 @@ from dfop.baselines.majority_class import MajorityClass
 from dfop.baselines.no_change import NoChangeClassifier, NoChangeRegressor
 from dfop.baselines.oaue import OAUEClassifier, OAUERegressor
 from dfop.baselines.online_bagging import OnlineBaggingClassifier, OnlineBaggingRegressor
+from dfop.baselines.rls import RLSClassifier, RLSRegressor
 from dfop.baselines.running_mean import RunningMean
 from dfop.baselines.window_neighbour import WindowNeighbour
 from dfop.baselines.window_svm import WindowSVM
@@ -34,6 +35,8 @@ __all__ = [
     "OAUERegressor",
     "OnlineBaggingClassifier",
     "OnlineBaggingRegressor",
+    "RLSClassifier",
+    "RLSRegressor",
     "RunningMean",
     "WindowNeighbour",
     "WindowSVM",

@@ -22,11 +22,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
+from sklearn.utils.validation import column_or_1d
 
-from dfop.core import first_unusable
+from dfop.validation import check_length, check_numbers, check_rows
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -35,12 +34,12 @@ Codes = NDArray[np.intp]
 class StreamEstimator(BaseEstimator):
     """Input checks common to classifiers and regressors."""
 
-    @property
-    def _started(self) -> bool:
-        return hasattr(self, "n_features_in_")
-
     def _check_parameters(self) -> None:
         """Raise ValueError or TypeError for a constructor parameter out of range."""
+
+    @abstractmethod
+    def _check_targets(self, y: Any, n: int, classes: Any, *, first: bool) -> NDArray[Any]:
+        """Return checked targets; on the first ones, take over their kind."""
 
     @abstractmethod
     def _start(self) -> None: ...
@@ -54,25 +53,34 @@ class StreamEstimator(BaseEstimator):
     def _learn(self, X: Floats, y: NDArray[Any]) -> None:
         self._predict_then_learn(X, y)
 
-    def _check_rows(self, X: ArrayLike, *, first: bool) -> Floats:
-        rows: Floats = check_array(
-            X, dtype=np.float64, order="C", ensure_all_finite=False, input_name="X", estimator=self
-        )
-        if not first:  # compares names and number of features, writes nothing
-            validate_data(self, X, reset=False, skip_check_array=True)
-        _refuse_unusable(rows, "X")
-        return rows
+    def _ready(
+        self, X: Any, y: Any, classes: Any = None, *, restart: bool = False
+    ) -> tuple[Floats, NDArray[Any]]:
+        """Check everything; for the first rows also make an empty state."""
+        self._check_parameters()
+        first = restart or not self._started
+        # What the first rows tell about themselves goes to a blank model until all is checked.
+        model = type(self)(**self.get_params(deep=False)) if first else self
+        rows = check_rows(model, X, first=first)
+        targets = model._check_targets(y, len(rows), classes, first=first)
+        if first:
+            for name in [name for name in vars(self) if name.endswith("_")]:
+                delattr(self, name)
+            self.__dict__.update(model.__dict__)
+            self._start()
+        return rows, targets
 
-    def _check_fitted(self) -> None:
+    def _ready_to_predict(self, X: Any) -> Floats:
         if not self._started:
             raise NotFittedError(
                 f"This {type(self).__name__} instance is not fitted yet: it has learned no row. "
                 "Call fit, partial_fit or predict_then_learn first."
             )
+        return check_rows(self, X, first=False)
 
-    def _reset(self) -> None:
-        for name in [name for name in vars(self) if name.endswith("_")]:
-            delattr(self, name)
+    @property
+    def _started(self) -> bool:
+        return hasattr(self, "n_features_in_")
 
 
 class StreamClassifier(ClassifierMixin, StreamEstimator):
@@ -99,10 +107,7 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):
         -------
         self
         """
-        rows, codes, classes = self._check(X, y, None, first=True)
-        self._reset()
-        self._begin(X, classes)
-        self._learn(rows, codes)
+        self._learn(*self._ready(X, y, restart=True))
         return self
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
@@ -121,11 +126,7 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):
         -------
         self
         """
-        first = not self._started
-        rows, codes, known = self._check(X, y, classes, first=first)
-        if first:
-            self._begin(X, known)
-        self._learn(rows, codes)
+        self._learn(*self._ready(X, y, classes))
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
@@ -141,8 +142,8 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):
         ndarray of shape (n_rows,)
             Labels.
         """
-        self._check_fitted()
-        labels: NDArray[Any] = self.classes_[self._predict(self._check_rows(X, first=False))]
+        rows = self._ready_to_predict(X)
+        labels: NDArray[Any] = self.classes_[self._predict(rows)]
         return labels
 
     def predict_then_learn(
@@ -166,39 +167,23 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):
         ndarray of shape (n_rows,)
             One-step-ahead predictions.
         """
-        first = not self._started
-        rows, codes, known = self._check(X, y, classes, first=first)
-        if first:
-            self._begin(X, known)
-        labels: NDArray[Any] = known[self._predict_then_learn(rows, codes)]
+        rows, codes = self._ready(X, y, classes)
+        labels: NDArray[Any] = self.classes_[self._predict_then_learn(rows, codes)]
         return labels
 
-    def _begin(self, X: ArrayLike, classes: NDArray[Any]) -> None:
-        validate_data(self, X, reset=True, skip_check_array=True)
-        self.classes_ = classes
-        self._start()
-
-    def _check(
-        self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None, *, first: bool
-    ) -> tuple[Floats, Codes, NDArray[Any]]:
-        self._check_parameters()
-        rows = self._check_rows(X, first=first)
+    def _check_targets(self, y: Any, n: int, classes: Any, *, first: bool) -> Codes:
         if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None."
-            )
+            raise ValueError("learning requires y to be passed, but the target y is None")
         labels = column_or_1d(y, warn=True)
-        check_consistent_length(rows, labels)
+        check_length(labels, n)
         if labels.dtype.kind == "f":
-            _refuse_unusable(labels.astype(np.float64), "y")
+            check_numbers(labels, n)
         check_classification_targets(labels)
-        if not first:
-            known = self.classes_
-            if classes is not None and not np.array_equal(np.unique(np.asarray(classes)), known):
-                raise ValueError(f"classes={classes} differs from the first call's {known}.")
-        else:
-            known = np.unique(labels if classes is None else np.asarray(classes))
-        return rows, _encode(labels, known), known
+        if first:
+            self.classes_ = np.unique(labels if classes is None else np.asarray(classes))
+        elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+            raise ValueError(f"classes={classes} differs from the first call's {self.classes_}")
+        return _encode(labels, self.classes_)
 
 
 class StreamRegressor(RegressorMixin, StreamEstimator):
@@ -221,10 +206,7 @@ class StreamRegressor(RegressorMixin, StreamEstimator):
         -------
         self
         """
-        rows, targets = self._check(X, y, first=True)
-        self._reset()
-        self._begin(X)
-        self._learn(rows, targets)
+        self._learn(*self._ready(X, y, restart=True))
         return self
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:
@@ -241,11 +223,7 @@ class StreamRegressor(RegressorMixin, StreamEstimator):
         -------
         self
         """
-        first = not self._started
-        rows, targets = self._check(X, y, first=first)
-        if first:
-            self._begin(X)
-        self._learn(rows, targets)
+        self._learn(*self._ready(X, y))
         return self
 
     def predict(self, X: ArrayLike) -> Floats:
@@ -261,8 +239,7 @@ class StreamRegressor(RegressorMixin, StreamEstimator):
         ndarray of shape (n_rows,)
             Predictions.
         """
-        self._check_fitted()
-        return self._predict(self._check_rows(X, first=False))
+        return self._predict(self._ready_to_predict(X))
 
     def predict_then_learn(self, X: ArrayLike, y: ArrayLike) -> Floats:
         """Predict each row before its target is seen, then learn it; one pass.
@@ -281,42 +258,11 @@ class StreamRegressor(RegressorMixin, StreamEstimator):
         ndarray of shape (n_rows,)
             One-step-ahead predictions.
         """
-        first = not self._started
-        rows, targets = self._check(X, y, first=first)
-        if first:
-            self._begin(X)
-        return self._predict_then_learn(rows, targets)
+        return self._predict_then_learn(*self._ready(X, y))
 
-    def _begin(self, X: ArrayLike) -> None:
-        validate_data(self, X, reset=True, skip_check_array=True)
-        self._start()
-
-    def _check(self, X: ArrayLike, y: ArrayLike, *, first: bool) -> tuple[Floats, Floats]:
-        self._check_parameters()
-        rows = self._check_rows(X, first=first)
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None."
-            )
-        targets = column_or_1d(y, dtype=np.float64, warn=True)
-        check_consistent_length(rows, targets)
-        _refuse_unusable(targets, "y")
-        return rows, targets
-
-
-def _refuse_unusable(values: NDArray[Any], name: str) -> None:
-    """Name the first place of `values` that holds NaN, infinity or more than 2**500.
-
-    The bound leaves room for squares.
-    """
-    place = first_unusable(values.ravel())
-    if place == values.size:
-        return
-    value = values.flat[place]
-    row, *column = np.unravel_index(place, values.shape)
-    where = f"row {row}" + "".join(f", column {c}" for c in column)
-    what = "NaN" if np.isnan(value) else "infinity" if np.isinf(value) else "a value too large"
-    raise ValueError(f"Input {name} contains {what} at {where}. Remove or impute such rows.")
+    def _check_targets(self, y: Any, n: int, classes: Any, *, first: bool) -> Floats:
+        targets: Floats = column_or_1d(check_numbers(y, n), warn=True)
+        return targets
 
 
 def _encode(labels: NDArray[Any], classes: NDArray[Any]) -> Codes:
@@ -326,7 +272,7 @@ def _encode(labels: NDArray[Any], classes: NDArray[Any]) -> Codes:
     if len(unknown):
         row = unknown[0]
         raise ValueError(
-            f"y contains the unknown class {labels[row]!r} at row {row}; the classes are "
-            f"{classes}. Pass every label that may come as classes= with the first rows."
+            f"y has the unknown class {labels[row]!r} at row {row}; the classes are {classes}. "
+            "Pass every label that may come as classes= with the first rows"
         )
     return codes

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from dfop.baselines._base import Codes, Floats
+from dfop.baselines._base import Floats
 from dfop.core import Filter
 
 _ONE = np.ones(1)
@@ -42,18 +42,3 @@ class LeastSquares:
     def step(self, x: Floats, y: float) -> float:
         """Predict the single target of one row, then learn it."""
         return self._filter.step(x, y, 1.0)
-
-
-def targets_of(codes: Codes, n_classes: int) -> Floats:
-    """Turn class codes into -1 and +1: one column for two classes, else one for each class."""
-    if n_classes == 2:
-        return np.where(codes[:, None] == 1, 1.0, -1.0)
-    return np.where(codes[:, None] == np.arange(n_classes), 1.0, -1.0)
-
-
-def codes_of(scores: Floats, n_classes: int) -> Codes:
-    """Turn scores of such targets back into codes; a score of 0, or a tie, is the first class."""
-    if n_classes == 2:
-        return (scores[:, 0] > 0.0).astype(np.intp)
-    codes: Codes = scores.argmax(axis=1)
-    return codes

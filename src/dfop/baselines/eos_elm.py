@@ -10,7 +10,8 @@ from scipy.special import expit
 from sklearn.utils import check_random_state, check_scalar
 
 from dfop.baselines._base import Codes, Floats, StreamClassifier, StreamEstimator, StreamRegressor
-from dfop.baselines._least_squares import LeastSquares, codes_of, targets_of
+from dfop.baselines._least_squares import LeastSquares
+from dfop.labels import LabelCode
 
 
 class _EOSELM(StreamEstimator):
@@ -105,14 +106,14 @@ class EOSELMClassifier(_EOSELM, StreamClassifier):
         self.random_state = random_state
 
     def _start(self) -> None:
-        self._enrol(1 if len(self.classes_) == 2 else len(self.classes_))
+        self._coding_ = LabelCode(np.arange(len(self.classes_)))
+        self._enrol(self._coding_.outputs)
 
     def _predict(self, X: Floats) -> Codes:
-        return codes_of(self._scores(X), len(self.classes_))
+        return self._coding_.decode(self._scores(X))
 
     def _predict_then_learn(self, X: Floats, y: Codes) -> Codes:
-        scores = self._scores_then_learn(X, targets_of(y, len(self.classes_)))
-        return codes_of(scores, len(self.classes_))
+        return self._coding_.decode(self._scores_then_learn(X, self._coding_.encode(y)))
 
 
 class EOSELMRegressor(_EOSELM, StreamRegressor):

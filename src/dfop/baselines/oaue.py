@@ -209,7 +209,8 @@ class OAUEClassifier(_OAUE, StreamClassifier):
         return squares
 
     def _moments(self, y: Codes) -> Floats:
-        return (y[:, None] == np.arange(len(self.classes_))).astype(np.float64)
+        is_class: Floats = (y[:, None] == np.arange(len(self.classes_))).astype(np.float64)
+        return is_class
 
     def _random_error(self, means: Floats) -> Floats:
         error: Floats = np.add.accumulate(means * np.square(1.0 - means), axis=1)[:, -1]

@@ -9,7 +9,8 @@ import numpy as np
 from sklearn.utils import check_random_state, check_scalar
 
 from dfop.baselines._base import Codes, Floats, StreamClassifier, StreamEstimator, StreamRegressor
-from dfop.baselines._least_squares import LeastSquares, codes_of, targets_of
+from dfop.baselines._least_squares import LeastSquares
+from dfop.labels import LabelCode
 
 
 class _OnlineBagging(StreamEstimator):
@@ -90,17 +91,18 @@ class OnlineBaggingClassifier(_OnlineBagging, StreamClassifier):
         self.random_state = random_state
 
     def _start(self) -> None:
-        self._enrol(1 if len(self.classes_) == 2 else len(self.classes_))
+        self._coding_ = LabelCode(np.arange(len(self.classes_)))
+        self._enrol(self._coding_.outputs)
 
     def _predict(self, X: Floats) -> Codes:
         return self._vote(self._opinions(X))
 
     def _predict_then_learn(self, X: Floats, y: Codes) -> Codes:
-        return self._vote(self._opinions_then_learn(X, targets_of(y, len(self.classes_))))
+        return self._vote(self._opinions_then_learn(X, self._coding_.encode(y)))
 
     def _vote(self, opinions: list[Floats]) -> Codes:
         classes = np.arange(len(self.classes_))
-        ballots = np.array([codes_of(s, len(classes))[:, None] == classes for s in opinions])
+        ballots = np.array([self._coding_.decode(s)[:, None] == classes for s in opinions])
         chosen: Codes = ballots.sum(axis=0).argmax(axis=1)
         return chosen
 
