@@ -89,15 +89,15 @@ def flip(labels):
 @pytest.mark.parametrize("model", CLASSIFIERS, ids=repr)
 def test_labels_without_pattern_are_predicted_at_chance(model):
     rng = np.random.default_rng(2)
-    X, y = rng.normal(size=(2500, 2)), rng.integers(0, 2, 2500)
+    X, y = rng.normal(size=(1600, 2)), rng.integers(0, 2, 1600)
     share = np.mean(clone(model).predict_then_learn(X, y) == y)
-    assert abs(share - 0.5) < 4 * 0.5 / np.sqrt(2500)
+    assert abs(share - 0.5) < 4 * 0.5 / np.sqrt(1600)
 
 
 @pytest.mark.parametrize("model", REGRESSORS, ids=repr)
 def test_targets_without_pattern_are_predicted_no_better_than_by_their_mean(model):
     rng = np.random.default_rng(3)
-    X, y = rng.uniform(size=(2500, 3)), rng.uniform(size=2500)
+    X, y = rng.uniform(size=(1600, 3)), rng.uniform(size=1600)
     error = np.square(clone(model).predict_then_learn(X, y) - y)
     best = np.square(y - y.mean())
     standard_error = np.std(error - best) / np.sqrt(len(y))
