@@ -272,7 +272,7 @@ def _encode(labels: NDArray[Any], classes: NDArray[Any]) -> Codes:
     if len(unknown):
         row = unknown[0]
         raise ValueError(
-            f"y has the unknown class {labels[row]!r} at row {row}; the classes are {classes}. "
-            "Pass every label that may come as classes= with the first rows"
+            f"y has the unknown class {labels[[row]].tolist()[0]!r} at row {row}; the classes are "
+            f"{classes}. Pass every label that may come as classes= with the first rows"
         )
     return codes
