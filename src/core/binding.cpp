@@ -148,15 +148,20 @@ nb::tuple coefficients(Guarded& g) {
 struct NamedFilter {
     nb::object owner;  // keeps the filter alive
     Guarded* guarded;
+    double discount;
     DictRows rows;
     std::vector<double> yhat, targets;
 
-    NamedFilter(nb::object filter, const nb::list& names)
-        : owner(std::move(filter)), guarded(nb::cast<Guarded*>(owner)) {
-        std::vector<nb::object> given;
-        for (nb::handle name : names) given.push_back(nb::borrow(name));
-        require(given.size() == guarded->filter.features(), "one name per feature is needed");
-        rows.add(given);
+    NamedFilter(nb::object filter, const nb::list& names, double lam)
+        : owner(std::move(filter)), guarded(nb::cast<Guarded*>(owner)), discount(lam) {
+        require(nb::len(names) == guarded->filter.features(), "one name per feature is needed");
+        rows.add(to_vector(names));
+    }
+
+    static std::vector<nb::object> to_vector(const nb::list& names) {
+        std::vector<nb::object> out;
+        for (nb::handle name : names) out.push_back(nb::borrow(name));
+        return out;
     }
 
     void predict_row(nb::handle row) {
@@ -166,7 +171,7 @@ struct NamedFilter {
         guarded->filter.predict(x, 1, yhat.data());
     }
 
-    void learn_row(nb::handle row, double discount, double gain) {
+    void learn_row(nb::handle row) {
         std::vector<nb::object> news;
         const double* x = rows.read(row, &news);
         const auto held = guarded->lock();
@@ -176,6 +181,7 @@ struct NamedFilter {
             x = rows.read(row, nullptr);
         }
         yhat.resize(guarded->filter.outputs());
+        const double gain = 1.0;
         guarded->filter.learn(x, 1, {targets.data(), 1, 1}, {&discount, 0}, {&gain, 0},
                               yhat.data());
     }
@@ -185,11 +191,11 @@ struct NamedFilter {
         return yhat[0];
     }
 
-    void learn_number(nb::handle row, double y, double discount) {
+    void learn_number(nb::handle row, double y) {
         if (!(std::fabs(y) <= kLargest))
             throw nb::value_error("y must be finite and below 2**500 in magnitude");
         targets.assign(1, y);
-        learn_row(row, discount, 1.0);
+        learn_row(row);
     }
 
     std::vector<double> predict_outputs(nb::handle row) {
@@ -198,7 +204,7 @@ struct NamedFilter {
     }
 
     // Output k gets 1, all others 0; k = outputs opens a new output.
-    void learn_class(nb::handle row, std::size_t k, double discount) {
+    void learn_class(nb::handle row, std::size_t k) {
         rows.read(row, nullptr);  // an error in the row must leave the outputs as they are
         if (k >= guarded->filter.outputs()) {
             const auto held = guarded->lock();
@@ -206,7 +212,18 @@ struct NamedFilter {
         }
         targets.assign(guarded->filter.outputs(), 0.0);
         targets[k] = 1.0;
-        learn_row(row, discount, 1.0);
+        learn_row(row);
+    }
+
+    void add_names(const nb::list& names) {
+        const auto held = guarded->lock();
+        rows.add(to_vector(names));
+        guarded->filter.add_features(nb::len(names));
+    }
+
+    void add_outputs(std::size_t count) {
+        const auto held = guarded->lock();
+        guarded->filter.add_outputs(count);
     }
 
     nb::list names() const {
@@ -256,12 +273,15 @@ NB_MODULE(_native, m) {
         .def_prop_ro("kernel", [](Guarded& g) { return g.filter.kernel_name(); });
 
     nb::class_<NamedFilter>(m, "NamedFilter")
-        .def(nb::init<nb::object, nb::list>(), "filter"_a, "names"_a)
-        .def("predict_number", &NamedFilter::predict_number, "row"_a)
-        .def("learn_number", &NamedFilter::learn_number, "row"_a, "y"_a, "discount"_a)
-        .def("predict_outputs", &NamedFilter::predict_outputs, "row"_a)
-        .def("learn_class", &NamedFilter::learn_class, "row"_a, "k"_a, "discount"_a)
+        .def(nb::init<nb::object, nb::list, double>(), "filter"_a, "names"_a, "discount"_a)
+        .def("predict_number", &NamedFilter::predict_number, "x"_a)
+        .def("learn_number", &NamedFilter::learn_number, "x"_a, "y"_a)
+        .def("predict_outputs", &NamedFilter::predict_outputs, "x"_a)
+        .def("learn_class", &NamedFilter::learn_class, "x"_a, "k"_a)
+        .def("add_names", &NamedFilter::add_names, "names"_a)
+        .def("add_outputs", &NamedFilter::add_outputs, "count"_a)
         .def_prop_ro("names", &NamedFilter::names)
+        .def_ro("discount", &NamedFilter::discount)
         .def_ro("filter", &NamedFilter::owner);
 
     m.def("first_unusable",

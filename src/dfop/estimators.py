@@ -106,9 +106,7 @@ class DFOPRegressor(RegressorMixin, LateLabels):
         -------
         self
         """
-        self._learn(
-            X, y, restart=True, sample_weight=sample_weight, discount=discount, time=time
-        )
+        self._learn(X, y, restart=True, sample_weight=sample_weight, discount=discount, time=time)
         return self
 
     def partial_fit(
@@ -197,14 +195,16 @@ class DFOPRegressor(RegressorMixin, LateLabels):
         return float(constant[0]) if self._flat else constant
 
     def _encode(self, y: Any, n: int, *, first: bool, classes: Any) -> Array:
-        y = check_numbers(y, n)
-        flat, outputs = y.ndim == 1, 1 if y.ndim == 1 else y.shape[1]
+        numbers = check_numbers(y, n)
+        flat, outputs = numbers.ndim == 1, 1 if numbers.ndim == 1 else numbers.shape[1]
         if first:
             self._flat, self._outputs = flat, outputs
         elif (flat, outputs) != (self._flat, self._outputs):
             expected = "(n,)" if self._flat else f"(n, {self._outputs})"
-            raise ValueError(f"y has shape {y.shape} but this model has learned y of {expected}")
-        return y.reshape(n, outputs)
+            raise ValueError(
+                f"y has shape {numbers.shape} but this model has learned y of {expected}"
+            )
+        return numbers.reshape(n, outputs)
 
     def _decode(self, outputs: Array) -> Array:
         return outputs[:, 0] if getattr(self, "_flat", True) else outputs
@@ -456,7 +456,8 @@ class DFOPClassifier(ClassifierMixin, LateLabels):
         right = self.predict(X) == np.asarray(y)
         if right.ndim == 2:
             right = right.all(axis=1)
-        return float(np.average(right, weights=sample_weight))
+        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        return float(np.average(right, weights=weights))
 
     @property
     def classes_(self) -> Any:
@@ -510,7 +511,9 @@ class DFOPClassifier(ClassifierMixin, LateLabels):
         else:
             given = [None] * labels.shape[1] if classes is None else classes
             if len(given) != labels.shape[1]:
-                raise ValueError(f"classes must list the labels of each of {labels.shape[1]} targets")
+                raise ValueError(
+                    f"classes must list the labels of each of {labels.shape[1]} targets"
+                )
             self._codes = [
                 LabelCode.learn(column, some) for column, some in zip(labels.T, given, strict=True)
             ]
@@ -561,14 +564,14 @@ def _coefficients(model: LateLabels) -> tuple[Array, Array]:
 def _as_labels(y: Any, n: int) -> NDArray[Any]:
     if y is None:
         raise ValueError("learning requires y to be passed, but the target y is None")
-    labels = check_array(
+    labels: NDArray[Any] = check_array(
         y, dtype=None, ensure_2d=False, ensure_all_finite=False, ensure_min_samples=0,
         input_name="y",
     )  # fmt: skip
     check_length(labels, n)
     if labels.ndim > 2 or labels.size == 0:
         raise ValueError(f"y has shape {labels.shape}: expected (n,) or (n, m) with m > 0")
-    missing = labels != labels  # noqa: PLR0124 -- NaN of any type is the one value unlike itself
+    missing = labels != labels  # NaN of any type is the one value unlike itself
     if np.any(missing):
         t = int(np.argwhere(missing)[0][0])
         raise ValueError(f"y contains NaN at row {t}: drop rows without a label before learning")

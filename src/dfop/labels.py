@@ -67,26 +67,17 @@ class LabelCode:
         return self.classes[at]
 
     def margins(self, outputs: Array) -> Array:
-        """What `decision_function` shows: (n,) for two classes, else (n, classes)."""
+        """Show outputs as `decision_function` does: (n,) for two classes, else (n, classes)."""
         return outputs[:, 0] if self.outputs == 1 else outputs
 
     def probabilities(self, outputs: Array) -> Array:
-        """Class probabilities, the outputs read as a linear probability model.
-
-        Least squares on the coded labels estimates the expectation of the code given x, which
-        is a probability p, or 2p - 1 for two classes. Two classes: g / (1 + g^8)^(1/8) is g
-        where |g| is well below 1, stays below 1 everywhere, and keeps the order. More: the
-        nearest point of the simplex.
-        """
+        """Class probabilities, in the order of the classes."""
         if len(self.classes) == 1:
             return np.ones((len(outputs), 1))
         if self.outputs == 1:
-            g = np.clip(outputs, -1e30, 1e30)
-            p = 0.5 + 0.5 * g / (1.0 + g**8) ** 0.125
-            p = np.hstack([1.0 - p, p])
-        else:
-            p = _nearest_in_simplex(outputs)
-        return DOUBT / len(self.classes) + (1.0 - DOUBT) * p
+            p = probability_of_second(outputs)
+            return np.hstack([1.0 - p, p])
+        return probabilities_of_many(outputs)
 
     def _indices(self, y: NDArray[Any]) -> NDArray[np.intp]:
         try:
@@ -106,6 +97,26 @@ class LabelCode:
         return at
 
 
+# Least squares on coded labels estimates the expectation of the code given x: the probability p
+# of the class where the code is 0 and 1, or 2p - 1 where it is -1 and +1. What is estimated may
+# leave its range, so it is bent back into it.
+
+
+def probability_of_second(margin: Array) -> Array:
+    """Probability of the second of two classes from the margin g, an estimate of 2p - 1.
+
+    g / (1 + g^8)^(1/8) is g where |g| is well below 1, stays below 1, and keeps the order.
+    """
+    g = np.clip(margin, -1e30, 1e30)
+    p: Array = 0.5 + 0.5 * g / (1.0 + g**8) ** 0.125
+    return np.asarray(0.5 * DOUBT + (1.0 - DOUBT) * p)
+
+
+def probabilities_of_many(outputs: Array) -> Array:
+    """Probabilities of three or more classes: the nearest point of the simplex."""
+    return np.asarray(DOUBT / outputs.shape[1] + (1.0 - DOUBT) * _nearest_in_simplex(outputs))
+
+
 def _nearest_in_simplex(v: Array) -> Array:
     """Euclidean projection of each row on the probability simplex.
 
@@ -115,4 +126,4 @@ def _nearest_in_simplex(v: Array) -> Array:
     ordered = -np.sort(-v, axis=1)
     theta = (np.cumsum(ordered, axis=1) - 1.0) / np.arange(1, v.shape[1] + 1)
     r = np.count_nonzero(ordered > theta, axis=1)
-    return np.maximum(v - theta[np.arange(len(v)), r - 1][:, np.newaxis], 0.0)
+    return np.asarray(np.maximum(v - theta[np.arange(len(v)), r - 1][:, np.newaxis], 0.0))

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from .core import Filter
 from .discounts import Clock, row_weights
 from .forgetting import ByRows, Forgetting, as_rule
-from .validation import check_rows
+from .validation import check_prior, check_rows
 
 Array = NDArray[np.float64]
 
@@ -116,7 +116,8 @@ class Learner(BaseEstimator):
 
     def _blank(self) -> Self:
         """Make an unfitted model with the same parameters, ready for a first row."""
-        self._check_parameters()
+        as_rule(self.forgetting)
+        check_prior(self.prior_variance, self.cap)
         blank = type(self)(**self.get_params(deep=False))
         blank._clock = Clock()
         blank._filter = None
@@ -127,7 +128,7 @@ class Learner(BaseEstimator):
     def _twin(self) -> Self:
         """Make a model that shares this one's state, to be changed instead of it."""
         twin = type(self).__new__(type(self))
-        vars(twin).update(vars(self))
+        twin.__dict__.update(self.__dict__)
         return twin
 
     def _become(self, model: Self) -> None:
@@ -135,7 +136,7 @@ class Learner(BaseEstimator):
         if model is not self:
             if hasattr(self, "feature_names_in_") and not hasattr(model, "feature_names_in_"):
                 del self.feature_names_in_
-            vars(self).update(vars(model))
+            self.__dict__.update(model.__dict__)
 
     def _open_filter(self) -> Filter:
         if self._filter is None:
@@ -159,20 +160,3 @@ class Learner(BaseEstimator):
             if self._log_discount:
                 self._filter.forget(max(math.exp(self._log_discount), 1e-300))
         return self._filter
-
-    def _check_parameters(self) -> None:
-        as_rule(self.forgetting)
-        if not (_is_number(self.prior_variance) and 0.0 < self.prior_variance <= 1e100):
-            raise ValueError(
-                f"prior_variance={self.prior_variance!r} must be a positive number: the variance "
-                "of the weights before any row (100 is a weak prior)"
-            )
-        if self.cap is not None and not (_is_number(self.cap) and self.cap >= 1.0):
-            raise ValueError(
-                f"cap={self.cap!r} must be a number of at least 1, or None for the plain "
-                "recursion that can wind up"
-            )
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.number) and not isinstance(value, bool)

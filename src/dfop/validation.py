@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ def check_rows(estimator: BaseEstimator, X: Any, *, first: bool) -> Array:
             order="C",
             ensure_all_finite=False,
         )
-    _check_finite(rows, "X", getattr(estimator, "feature_names_in_", None))
+    check_finite(rows, "X", getattr(estimator, "feature_names_in_", None))
     return rows
 
 
@@ -52,8 +53,9 @@ def check_numbers(y: Any, n: int) -> Array:
     check_length(y, n)
     if y.ndim > 2 or y.size == 0:
         raise ValueError(f"y has shape {y.shape}: expected (n,) or (n, m) with m > 0")
-    _check_finite(np.ascontiguousarray(y), "y", None)
-    return y
+    numbers: Array = np.ascontiguousarray(y)
+    check_finite(numbers, "y", None)
+    return numbers
 
 
 def check_length(y: NDArray[Any], n: int) -> None:
@@ -65,11 +67,12 @@ def check_length(y: NDArray[Any], n: int) -> None:
         )
 
 
-def _check_finite(values: Array, what: str, names: NDArray[Any] | None) -> None:
+def check_finite(values: Array, what: str, names: Sequence[Any] | None) -> None:
+    """Refuse values that are not finite or too large; `values` must be C-ordered."""
     at = first_unusable(values)
     if at == values.size:
         return
-    place = np.unravel_index(at, values.shape)
+    place = tuple(int(i) for i in np.unravel_index(at, values.shape))
     value = values[place]
     where = f"row {place[0]}"
     if values.ndim == 2:
@@ -81,3 +84,21 @@ def _check_finite(values: Array, what: str, names: NDArray[Any] | None) -> None:
     else:
         problem, remedy = f"{value:g}, a value too large", "scale it below 2**500 (3e150)"
     raise ValueError(f"{what} contains {problem} at {where}: {remedy}")
+
+
+def check_prior(prior_variance: Any, cap: Any) -> None:
+    """Check the two parameters that all learners have besides forgetting."""
+    if not (_is_number(prior_variance) and 0.0 < prior_variance <= 1e100):
+        raise ValueError(
+            f"prior_variance={prior_variance!r} must be a positive number: the variance of the "
+            "weights before any row (100 is a weak prior)"
+        )
+    if cap is not None and not (_is_number(cap) and cap >= 1.0):
+        raise ValueError(
+            f"cap={cap!r} must be a number of at least 1, or None for the plain recursion that "
+            "can wind up"
+        )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)

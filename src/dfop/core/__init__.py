@@ -26,10 +26,6 @@ def restore_filter(
     return filter_
 
 
-def _restore_named(filter_: Filter, names: list[Any]) -> NamedFilter:
-    return NamedFilter(filter_, names)
-
-
 def _reduce_filter(f: Filter) -> tuple[Any, ...]:
     return restore_filter, (
         f.features,
@@ -42,7 +38,7 @@ def _reduce_filter(f: Filter) -> tuple[Any, ...]:
 
 
 def _reduce_named(f: NamedFilter) -> tuple[Any, ...]:
-    return _restore_named, (f.filter, f.names)
+    return NamedFilter, (f.filter, f.names, f.discount)
 
 
 # pickle, copy and joblib of everything that holds a filter

@@ -5,7 +5,10 @@ It has the methods of the compiled `Filter` and is what the compiled one is test
 State: ``P = U D U'`` in scaled units, weights ``W``. A row with discount ``lam`` and gain ``g``
 (the weight it enters with) makes
 
-.. math:: R_t = \lambda_t R_{t-1} + g_t x_t x_t', \quad w_t = w_{t-1} + g_t P_t x_t (y_t - w_{t-1}'x_t)
+.. math::
+
+    R_t = \lambda_t R_{t-1} + g_t x_t x_t', \quad
+    w_t = w_{t-1} + g_t P_t x_t (y_t - w_{t-1}'x_t)
 
 with ``P = R^-1``, by Bierman's update of the factors (Bierman, *Factorization Methods for
 Discrete Sequential Estimation*, 1977, chapter V).
