@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from roster import CLASSIFIERS, REGRESSORS
+from baseline_roster import CLASSIFIERS, REGRESSORS
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
 
