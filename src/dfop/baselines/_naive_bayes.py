@@ -1,4 +1,6 @@
-"""Many incremental Gaussian naive Bayes classifiers side by side, in arrays.
+"""Many Gaussian naive Bayes classifiers side by side, in arrays.
+
+The incremental ones of `NaiveBayesBank`:
 
 Expert e keeps for class c the number of its rows n, their sum s and, for each feature, the sum
 M of squared deviations from their mean. A row x of class c changes them by (Welford 1962)
@@ -27,6 +29,49 @@ from dfop.baselines._base import Codes, Floats
 _CELLS = 200_000
 _FLOOR = 1e-9
 _LEAST = 1e-30  # the floor while every feature has been constant
+
+
+class BatchNaiveBayes:
+    """Gaussian naive Bayes of one batch with row weights: what `GaussianNB` computes.
+
+    The score of class c is ``constant_c - sum_j precision_cj (x_j - mean_cj)^2 / 2``.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_features), y : ndarray of shape (n_rows,)
+        The batch.
+    weight : ndarray of shape (n_rows,)
+        Weights of its rows.
+    n_classes : int
+        Classes there are, in the batch or not.
+    """
+
+    def __init__(self, X: Floats, y: Codes, weight: Floats, n_classes: int) -> None:
+        self.constant = np.full(n_classes, -np.inf)
+        self.mean = np.zeros((n_classes, X.shape[1]))
+        self.precision = np.ones((n_classes, X.shape[1]))
+        floor = max(_FLOOR * float(X.var(axis=0).max()), _LEAST)
+        for c in np.unique(y):
+            rows, w = X[y == c], weight[y == c]
+            self.mean[c] = np.average(rows, axis=0, weights=w)
+            variance = np.average(np.square(rows - self.mean[c]), axis=0, weights=w) + floor
+            self.precision[c] = 1.0 / variance
+            prior = np.log(w.sum() / weight.sum())
+            self.constant[c] = prior - 0.5 * np.log(2.0 * np.pi * variance).sum()
+
+
+def opinions(members: list[BatchNaiveBayes], X: Floats) -> Codes:
+    """Class codes that each member (row) gives to each row of X (column)."""
+    constant = np.stack([m.constant for m in members])
+    mean = np.stack([m.mean for m in members])
+    precision = np.stack([m.precision for m in members])
+    codes = np.empty((len(members), len(X)), dtype=np.intp)
+    step = max(_CELLS // mean.size, 1)
+    for begin in range(0, len(X), step):
+        part = X[begin : begin + step, None, None, :]
+        distance = (np.square(part - mean) * precision).sum(axis=-1)
+        codes[:, begin : begin + step] = (constant - 0.5 * distance).argmax(axis=-1).T
+    return codes
 
 
 class NaiveBayesBank:

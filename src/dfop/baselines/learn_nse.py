@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
-from sklearn.naive_bayes import GaussianNB
 from sklearn.utils import check_scalar
 
 from dfop.baselines._base import Codes, Floats, StreamClassifier, StreamRegressor
 from dfop.baselines._batches import BatchLearner
 from dfop.baselines._least_squares import LeastSquares
+from dfop.baselines._naive_bayes import BatchNaiveBayes, opinions
 from dfop.baselines.majority_class import MajorityClass
 from dfop.baselines.running_mean import RunningMean
 
@@ -147,11 +147,11 @@ class LearnNSEClassifier(_LearnNSE, StreamClassifier):
         super()._start()
         self.opening_ = MajorityClass.over(self.classes_)
 
-    def _fit_member(self, X: Floats, y: Codes, weight: Floats) -> GaussianNB:
-        return GaussianNB().fit(X, y, sample_weight=weight)
+    def _fit_member(self, X: Floats, y: Codes, weight: Floats) -> BatchNaiveBayes:
+        return BatchNaiveBayes(X, y, weight, len(self.classes_))
 
     def _opinions(self, X: Floats) -> Codes:
-        return np.stack([member.predict(X) for member in self.members_])
+        return opinions(self.members_, X)
 
     def _losses(self, predictions: Codes, y: Codes) -> Floats:
         wrong: Floats = (predictions != y).astype(np.float64)
