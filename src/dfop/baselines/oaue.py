@@ -13,45 +13,9 @@ from sklearn.utils import check_scalar
 from dfop.baselines._base import Codes, Floats, StreamClassifier, StreamEstimator, StreamRegressor
 from dfop.baselines._least_squares import LeastSquares
 from dfop.baselines._naive_bayes import NaiveBayesBank
+from dfop.baselines._sliding_sums import SlidingSums
 
 _EPS = 1e-10
-
-
-class _SlidingSums:
-    """Sums of columns over the last `window` rows, after each row.
-
-    Rows come in windows. Within one, the sum over the last `window` rows is what the previous
-    window still contributes (a sum from its end, made once) plus the running sum of this one.
-    Nothing is ever subtracted, so rounding errors do not pile up.
-    """
-
-    def __init__(self, window: int, columns: int) -> None:
-        self.tail = np.zeros((window, columns))  # row r: previous window's rows after its r-th
-        self.here = np.zeros((window, columns))  # this window's running sums
-        self.values = np.zeros((window, columns))
-        self.row = 0
-
-    def push(self, values: Floats) -> Floats:
-        """Add rows, at most to the end of the window; sums after each of them."""
-        rows = slice(self.row, self.row + len(values))
-        self.values[rows] = values
-        start = self.here[self.row - 1] if self.row else np.zeros(values.shape[1])
-        self.here[rows] = np.add.accumulate(np.vstack([start, values]), axis=0)[1:]
-        self.row += len(values)
-        return self.tail[rows] + self.here[rows]
-
-    def next_window(self) -> None:
-        """Begin the next window; its predecessor is full."""
-        after = np.add.accumulate(self.values[::-1], axis=0)[::-1]
-        self.tail[:-1], self.tail[-1] = after[1:], 0.0
-        self.row = 0
-
-    def keep(self, which: Codes) -> None:
-        """Keep the columns `which` and add one of zeros."""
-        self.tail, self.here, self.values = (
-            np.hstack([a[:, which], np.zeros((len(a), 1))])
-            for a in (self.tail, self.here, self.values)
-        )
 
 
 class _OAUE(StreamEstimator):
@@ -96,8 +60,8 @@ class _OAUE(StreamEstimator):
         self.weights_ = np.ones(1)
         self._is_new_ = np.ones(1, dtype=bool)
         self._replace(np.empty(0, dtype=np.intp))
-        self._error_sums_ = _SlidingSums(self.window, 1)
-        self._moment_sums_ = _SlidingSums(self.window, self._moments(np.zeros(1, int)).shape[1])
+        self._error_sums_ = SlidingSums(self.window, 1)
+        self._moment_sums_ = SlidingSums(self.window, self._moments(np.zeros(1, int)).shape[1])
 
     def _predict_then_learn(self, X: Floats, y: NDArray[Any]) -> NDArray[Any]:
         predicted = []
