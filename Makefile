@@ -46,5 +46,17 @@ proofs: $(VENV)/.dev
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/run.py
 
+# The whole test suite of the kernel with the C++ under AddressSanitizer and UBSan, in a venv of
+# its own.
+SAN := .venv-sanitize
+sanitize:
+	$(PYTHON) -m venv $(SAN)
+	$(SAN)/bin/python -m pip install --quiet --upgrade pip
+	$(SAN)/bin/python -m pip install --quiet '.[dev]' --config-settings=cmake.define.DFOP_SANITIZE=ON --config-settings=build-dir=build/sanitize
+	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
+	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+	$(SAN)/bin/python -m pytest -m "not slow" -p no:cacheprovider --import-mode=importlib tests \
+	--ignore tests/test_sklearn_contract.py --timeout 1800
+
 clean:
-	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	rm -rf $(VENV) .venv-sanitize build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -28,6 +28,12 @@ double power_of_two_above(double magnitude) {
     return std::ldexp(1.0, fraction == 0.5 ? exponent - 1 : exponent);
 }
 
+// The row that will be staged when this chunk has been learned.
+inline void prefetch(const double* row, std::size_t features) {
+    constexpr std::size_t kCacheLine = 64 / sizeof(double);
+    for (std::size_t j = 0; j < features; j += kCacheLine) __builtin_prefetch(row + j);
+}
+
 }  // namespace
 
 Filter::Filter(std::size_t features, std::size_t outputs, bool intercept, double prior_variance,
@@ -63,7 +69,7 @@ void Filter::resize(std::size_t tiles, std::size_t outputs) {
 }
 
 State Filter::state() const {
-    return {tiles_, outputs_, U_.data(), D_.data(), limit_.data(), W_.data()};
+    return {dimension(), tiles_, outputs_, U_.data(), D_.data(), limit_.data(), W_.data()};
 }
 
 // Scales a row into its padded place; false where a feature is larger than ever before.
@@ -125,6 +131,7 @@ void Filter::learn(const double* X, std::size_t n, Targets y, PerRow discount, P
             const double* row = X + (t + rows) * features_;
             double* x = x_.data() + rows * padded();
             if (gain[t + rows] < kLeastGain) break;
+            if (t + rows + chunk_rows_ < n) prefetch(row + chunk_rows_ * features_, features_);
             if (!stage(row, x)) {
                 if (rows > 0) break;  // the rows before this one are learned at the old scale
                 grow_scales(row);

@@ -21,7 +21,11 @@ constexpr std::size_t tile_offset(std::size_t i, std::size_t j) {
     return panel_offset(j / kTile) + (i / kTile) * kTile * kTile + (j % kTile) * kTile + i % kTile;
 }
 
+// Keeps D positive where it would underflow; far below any D that data can produce.
+inline constexpr double kSmallestD = 1e-200;
+
 struct State {
+    std::size_t dimension = 0;  // d
     std::size_t tiles = 0;    // d rounded up, in tiles
     std::size_t outputs = 0;  // m
     double* U = nullptr;      // panel_offset(tiles)

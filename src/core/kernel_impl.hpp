@@ -19,9 +19,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "kernel.hpp"
 #include "simd.hpp"
+#include "small_impl.hpp"
 
 namespace dfop::DFOP_ISA {
 namespace {
@@ -29,8 +31,6 @@ namespace {
 // Bytes of U that stay close while a chunk passes: half of a common 512 KiB - 1 MiB second-level
 // cache, the other half is for the rows.
 constexpr std::size_t kGroupBytes = 256 * 1024;
-// Keeps D positive where it would underflow; far below any D that data can produce.
-constexpr double kSmallestD = 1e-200;
 
 // Applies row t (p, v, b) to one panel and returns f = U'x of the panel for the next row.
 template <bool Update, bool Ahead>
@@ -109,29 +109,46 @@ inline void pass_outputs(double* W, std::size_t tiles, const double* p, const do
         for (std::size_t k = 0; k < Width; ++k) dot[k] = sum(f[k]);
 }
 
+// Width outputs, learned row by row; a row needs its b and alpha.
 template <std::size_t Width>
-inline void learn_outputs(const State& s, const Chunk& c, std::size_t k0) {
-    const std::size_t padded = kTile * s.tiles;
-    double* W = s.W + k0 * padded;
-    double p[Width], dot[Width];
-    pass_outputs<Width, false, true>(W, s.tiles, nullptr, nullptr, c.x, dot);
-    for (std::size_t t = 0; t < c.rows; ++t) {
-        for (std::size_t k = 0; k < Width; ++k) c.yhat[t * s.outputs + k0 + k] = dot[k];
-        const double inverse = 1.0 / c.alpha[t];
-        for (std::size_t k = 0; k < Width; ++k) {
-            const double y = c.y[static_cast<std::ptrdiff_t>(t) * c.y_row +
-                                 static_cast<std::ptrdiff_t>(k0 + k) * c.y_col];
-            p[k] = (y - dot[k]) * inverse;
-        }
-        const double* b = c.b + t * padded;
-        if (t + 1 < c.rows)
-            pass_outputs<Width, true, true>(W, s.tiles, p, b, c.x + (t + 1) * padded, dot);
-        else
-            pass_outputs<Width, true, false>(W, s.tiles, p, b, nullptr, nullptr);
+class Outputs {
+public:
+    Outputs(const State& s, const Chunk& c, std::size_t first)
+        : s_(s), c_(c), first_(first), W_(s.W + first * kTile * s.tiles) {
+        pass_outputs<Width, false, true>(W_, s.tiles, nullptr, nullptr, c.x, dot_);
     }
-}
 
-// One group of panels through all rows.
+    void learn(std::size_t t) {
+        const std::size_t padded = kTile * s_.tiles;
+        const double inverse = 1.0 / c_.alpha[t];
+        double p[Width];
+        for (std::size_t k = 0; k < Width; ++k) {
+            c_.yhat[t * s_.outputs + first_ + k] = dot_[k];
+            const double y = c_.y[static_cast<std::ptrdiff_t>(t) * c_.y_row +
+                                  static_cast<std::ptrdiff_t>(first_ + k) * c_.y_col];
+            p[k] = (y - dot_[k]) * inverse;
+        }
+        const double* b = c_.b + t * padded;
+        if (t + 1 < c_.rows)
+            pass_outputs<Width, true, true>(W_, s_.tiles, p, b, c_.x + (t + 1) * padded, dot_);
+        else
+            pass_outputs<Width, true, false>(W_, s_.tiles, p, b, nullptr, nullptr);
+    }
+
+    void learn_all() {
+        for (std::size_t t = 0; t < c_.rows; ++t) learn(t);
+    }
+
+private:
+    const State& s_;
+    const Chunk& c_;
+    std::size_t first_;
+    double* W_;
+    double dot_[Width];
+};
+
+// One group of panels through all rows; behind the last group, an only output follows at once, so
+// that its chain of sums runs beside the next row's.
 void learn_panels(const State& s, const Chunk& c, std::size_t first, std::size_t end) {
     const std::size_t padded = kTile * s.tiles;
     const auto panel = [&](std::size_t j) { return s.U + panel_offset(j); };
@@ -145,19 +162,25 @@ void learn_panels(const State& s, const Chunk& c, std::size_t first, std::size_t
     for (std::size_t j = first; j < end; ++j)
         store(pv(j), pass<false, true>(panel(j), j + 1, nullptr, nullptr, c.x));
     all_scalars(0);
+    std::optional<Outputs<1>> output;
+    if (end == s.tiles && s.outputs == 1) output.emplace(s, c, 0);
     for (std::size_t t = 0; t + 1 < c.rows; ++t) {
         double* b = c.b + t * padded;
         const double* x = c.x + (t + 1) * padded;
         for (std::size_t j = first; j < end; ++j)
             store(pv(j), pass<true, true>(panel(j), j + 1, pv(j), b, x));
+        if (output) output->learn(t);
         all_scalars(t + 1);
     }
     double* b = c.b + (c.rows - 1) * padded;
     for (std::size_t j = first; j < end; ++j)
         pass<true, false>(panel(j), j + 1, pv(j), b, nullptr);
+    if (output) output->learn(c.rows - 1);
 }
 
 void learn(const State& s, const Chunk& c) {
+    if (s.dimension <= kSmall && s.dimension > 0 && s.outputs == 1)
+        return kLearnSmall[s.dimension - 1](s, c);
     std::fill_n(c.b, c.rows * kTile * s.tiles, 0.0);
     for (std::size_t first = 0, end; first < s.tiles; first = end) {
         end = first + 1;
@@ -166,9 +189,10 @@ void learn(const State& s, const Chunk& c) {
             ++end;
         learn_panels(s, c, first, end);
     }
+    if (s.outputs == 1) return;
     std::size_t k = 0;
-    for (; k + 4 <= s.outputs; k += 4) learn_outputs<4>(s, c, k);
-    for (; k < s.outputs; ++k) learn_outputs<1>(s, c, k);
+    for (; k + 4 <= s.outputs; k += 4) Outputs<4>(s, c, k).learn_all();
+    for (; k < s.outputs; ++k) Outputs<1>(s, c, k).learn_all();
 }
 
 void predict(const State& s, const double* x, std::size_t rows, double* yhat) {

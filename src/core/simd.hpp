@@ -11,6 +11,14 @@ namespace dfop::DFOP_ISA {
 
 inline constexpr std::size_t kLanes = 4;
 
+inline double fma(double a, double b, double c) {
+#if defined(__FMA__) || defined(__FP_FAST_FMA)
+    return __builtin_fma(a, b, c);
+#else
+    return a * b + c;
+#endif
+}
+
 #if defined(__AVX2__) && defined(__FMA__)
 
 using Vec = __m256d;

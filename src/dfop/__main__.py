@@ -8,7 +8,7 @@ def main() -> None:
     try:
         from .cli import app
     except ImportError as error:
-        if error.name not in ("typer", "rich"):
+        if (error.name or "").split(".")[0] not in ("typer", "rich"):
             raise
         sys.exit("the command needs more packages: pip install 'dfop[cli,plot]'")
     app()

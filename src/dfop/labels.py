@@ -36,8 +36,8 @@ class LabelCode:
     @classmethod
     def learn(cls, y: NDArray[Any], classes: Any = None) -> LabelCode:
         """Take over the classes given, or those found in `y`."""
-        check_classification_targets(y)
         if classes is None:
+            check_classification_targets(y)
             return cls(np.unique(y))
         given = np.asarray(classes)
         if given.ndim != 1 or given.size == 0:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -26,7 +27,7 @@ Array = NDArray[np.float64]
 _LARGEST_D_MU = 18.0
 
 
-class Learner(BaseEstimator):
+class Learner(BaseEstimator, ABC):
     """Base of `DFOPRegressor` and `DFOPClassifier`."""
 
     _filter: Filter | None
@@ -53,13 +54,13 @@ class Learner(BaseEstimator):
 
     # -- for the subclasses -------------------------------------------------------------------
 
+    @abstractmethod
     def _encode(self, y: Any, n: int, *, first: bool, classes: Any) -> Array:
         """Code targets as (n, outputs); on first targets, take over their kind."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _decode(self, outputs: Array) -> NDArray[Any]:
-        """Predictions from the filter's outputs."""
-        raise NotImplementedError
+        """Turn the filter's outputs into predictions."""
 
     # -- learning -----------------------------------------------------------------------------
 
@@ -100,7 +101,9 @@ class Learner(BaseEstimator):
 
     def _predict_outputs(self, X: Any) -> Array:
         check_is_fitted(self)
-        rows = check_rows(self, X, first=False)
+        return self._outputs_of(check_rows(self, X, first=False))
+
+    def _outputs_of(self, rows: Array) -> Array:
         outputs = np.zeros((len(rows), getattr(self, "_outputs", 1)))
         if self._filter is not None:
             self._filter.predict(rows, outputs)

@@ -81,7 +81,7 @@ class LateLabels(Learner):
             model = model._twin()
             model._announce(classes)
         self._become(model)
-        outputs = self._predict_outputs(rows)
+        outputs = self._outputs_of(rows)
         stamps = self._log_discount + np.cumsum(weights.log_discount)
         for key, row, stamp in zip(names, rows, stamps, strict=True):
             self._pending[key] = row.copy(), float(stamp)

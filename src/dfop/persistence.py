@@ -19,7 +19,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
+import uuid
 from pathlib import Path
 from typing import Any
 
@@ -85,15 +85,15 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     document["checksum"] = _checksum(document, tensors)
     content = to_safetensors(tensors, {"dfop": json.dumps(document, allow_nan=False)})
     target = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=target.name, suffix=".part")
+    part = target.with_name(f"{target.name}.{uuid.uuid4().hex}.part")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with open(part, "xb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, target)
+        os.replace(part, target)
     except BaseException:
-        os.unlink(temporary)
+        part.unlink(missing_ok=True)
         raise
 
 

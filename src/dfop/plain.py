@@ -116,7 +116,9 @@ def _read_learner(model: Any, state: dict[str, Any], tensors: Tensors) -> Any:
         }
     if state["outputs"] is not None:
         fresh._outputs = _whole(state["outputs"])
-        fresh._flat = bool(state["flat"])
+        if type(state["flat"]) is not bool:
+            raise ValueError(f"flat is {state['flat']!r}")
+        fresh._flat = state["flat"]
         if isinstance(fresh, DFOPClassifier):
             fresh._codes = [LabelCode(_read_labels(classes)) for classes in state["classes"]]
             if sum(code.outputs for code in fresh._codes) != fresh._outputs:

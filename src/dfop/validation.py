@@ -33,14 +33,13 @@ def check_rows(estimator: BaseEstimator, X: Any, *, first: bool) -> Array:
     ):
         rows = X  # nothing left to convert: a row at a time must not pay for the general check
     else:
-        rows = validate_data(
-            estimator,
-            X,
-            reset=first,
-            dtype=np.float64,
-            order="C",
-            ensure_all_finite=False,
-        )
+        try:
+            rows = validate_data(
+                estimator, X, reset=first, dtype=np.float64, order="C", ensure_all_finite=False
+            )
+        except (TypeError, ValueError) as error:
+            _name_what_is_no_number(X, "X", error)
+            raise
     check_finite(rows, "X", getattr(estimator, "feature_names_in_", None))
     return rows
 
@@ -49,7 +48,13 @@ def check_numbers(y: Any, n: int) -> Array:
     """Return regression targets as a usable float64 array of shape (n,) or (n, m)."""
     if y is None:
         raise ValueError("learning requires y to be passed, but the target y is None")
-    y = check_array(y, dtype=np.float64, ensure_2d=False, ensure_all_finite=False, input_name="y")
+    try:
+        y = check_array(
+            y, dtype=np.float64, ensure_2d=False, ensure_all_finite=False, input_name="y"
+        )
+    except (TypeError, ValueError) as error:
+        _name_what_is_no_number(y, "y", error)
+        raise
     check_length(y, n)
     if y.ndim > 2 or y.size == 0:
         raise ValueError(f"y has shape {y.shape}: expected (n,) or (n, m) with m > 0")
@@ -74,9 +79,7 @@ def check_finite(values: Array, what: str, names: Sequence[Any] | None) -> None:
         return
     place = tuple(int(i) for i in np.unravel_index(at, values.shape))
     value = values[place]
-    where = f"row {place[0]}"
-    if values.ndim == 2:
-        where += f", column {place[1] if names is None else repr(str(names[place[1]]))}"
+    where = _where(place, names)
     if np.isnan(value):
         problem, remedy = "NaN", "impute or drop missing values before learning"
     elif np.isinf(value):
@@ -84,6 +87,34 @@ def check_finite(values: Array, what: str, names: Sequence[Any] | None) -> None:
     else:
         problem, remedy = f"{value:g}, a value too large", "scale it below 2**500 (3e150)"
     raise ValueError(f"{what} contains {problem} at {where}: {remedy}")
+
+
+def _where(place: tuple[int, ...], names: Sequence[Any] | None) -> str:
+    if len(place) == 1:
+        return f"row {place[0]}"
+    return f"row {place[0]}, column {place[1] if names is None else repr(str(names[place[1]]))}"
+
+
+def _name_what_is_no_number(data: Any, what: str, error: Exception) -> None:
+    """Raise in place of a failed conversion an error that says where it failed, if one can."""
+    try:
+        values = np.asarray(data, dtype=object)
+    except ValueError:
+        return
+    if values.ndim not in (1, 2):
+        return
+    names = list(data.columns) if hasattr(data, "columns") else None
+    for place in np.ndindex(values.shape):
+        value = values[place]
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            if np.iterable(value) and not isinstance(value, str):
+                return  # rows of different length: the error at hand says it better
+            raise ValueError(
+                f"{what} has {value!r} at {_where(place, names)}, which is no number ({error}): "
+                "encode or drop it before learning"
+            ) from None
 
 
 def check_prior(prior_variance: Any, cap: Any) -> None:

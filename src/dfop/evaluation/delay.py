@@ -1,0 +1,117 @@
+"""When labels arrive.
+
+The label of row ``i`` may be learned before row ``t`` is predicted if it has arrived by then:
+
+* a delay of ``d`` rows: ``i + d < t``, so that without delay it is every row before ``t``;
+* a delay by the clock: ``time[i] + delay <= time[t]``, and of course ``i < t``.
+
+Either way the labels arrive in the order of the rows, and one number says it all: how many
+are known when row ``t`` is predicted.
+"""
+
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+
+from .sources import Array
+
+Delay = int | float | timedelta | np.timedelta64
+
+
+def known_labels(first: int, last: int, delay: Delay, base: int, time: Array | None) -> Array:
+    """Count the labels that have arrived before each of the rows ``first`` to ``last - 1``.
+
+    Parameters
+    ----------
+    first, last : int
+        The rows asked about.
+    delay : int, float, timedelta or numpy.timedelta64
+        An int counts rows. Anything else is a duration by the stream's clock.
+    base : int
+        A row before which all labels are known to have arrived.
+    time : array or None
+        The moments of the rows ``base`` to ``last - 1``; nothing older is needed.
+
+    Returns
+    -------
+    array of int
+        It never decreases, and is at most the row's own number.
+
+    Examples
+    --------
+    >>> known_labels(0, 5, 2, 0, None)
+    array([0, 0, 0, 1, 2])
+    >>> known_labels(0, 5, 1.5, 0, np.array([0.0, 1.0, 2.0, 2.0, 9.0]))
+    array([0, 0, 1, 1, 4])
+    """
+    rows = np.arange(first, last)
+    if isinstance(delay, int | np.integer):
+        return np.maximum(rows - int(delay), 0)
+    if time is None:
+        raise AssertionError("check_delay refuses a duration without a clock")
+    arrived = base + np.searchsorted(time, time[rows - base] - _span(delay, time), side="right")
+    return np.asarray(np.minimum(arrived, rows))
+
+
+def check_delay(delay: Delay, clocked: bool) -> None:
+    """Refuse what is no delay, or none that the stream can measure.
+
+    Parameters
+    ----------
+    delay : int, float, timedelta or numpy.timedelta64
+        The delay.
+    clocked : bool
+        Whether the rows of the stream have a time.
+
+    Examples
+    --------
+    >>> check_delay(1.5, clocked=False)
+    Traceback (most recent call last):
+    ValueError: a delay of 1.5 is a duration, and the stream has no time; give an int for a
+    number of rows
+    """
+    durations = float | timedelta | np.floating | np.timedelta64
+    if isinstance(delay, bool) or not isinstance(delay, int | np.integer | durations):
+        raise TypeError(f"delay must be a number of rows or a duration, got {delay!r}")
+    size: Any = delay
+    if not size >= size * 0:  # also when it is NaN or NaT
+        raise ValueError(f"delay must not be negative, got {delay!r}")
+    if isinstance(delay, durations) and not clocked:
+        raise ValueError(
+            f"a delay of {delay!r} is a duration, and the stream has no time; "
+            "give an int for a number of rows"
+        )
+
+
+def check_clock(time: Array, delay: Delay, first: int) -> None:
+    """Refuse a clock that runs backwards or does not fit the delay.
+
+    Parameters
+    ----------
+    time : array
+        The moments of some rows.
+    delay : int, float, timedelta or numpy.timedelta64
+        The delay.
+    first : int
+        The number of the first of these rows.
+
+    Examples
+    --------
+    >>> check_clock(np.array([1.0, 2.0, 1.5]), 3.0, first=40)
+    Traceback (most recent call last):
+    ValueError: time must never decrease, but does at row 42
+    """
+    if isinstance(delay, int | np.integer):
+        return
+    dated = time.dtype.kind == "M"
+    if dated != isinstance(delay, timedelta | np.timedelta64):
+        needed = "a timedelta" if dated else "a float in the unit of the stream's time"
+        raise TypeError(f"this stream's clock needs {needed} as delay, got {delay!r}")
+    back = np.flatnonzero(~(time[1:] >= time[:-1]))
+    if len(back):
+        raise ValueError(f"time must never decrease, but does at row {first + back[0] + 1}")
+
+
+def _span(delay: Any, time: Array) -> Any:
+    return np.timedelta64(delay) if time.dtype.kind == "M" else float(delay)

@@ -1,0 +1,264 @@
+"""What came out of one pass over a stream."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from . import curves
+from ._extras import need
+from .measures import classification_metrics, regression_metrics
+from .sources import Array, Task
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
+
+Curve = Literal["accumulated", "windowed", "faded"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Result:
+    """Predictions of every row, each made before its label was seen, and what follows.
+
+    Attributes
+    ----------
+    model, stream : str
+        Their names.
+    task : {"classification", "regression"}
+        Whether labels are classes or numbers.
+    truth, predictions : array of shape (n,)
+        Labels and predictions in the order of the stream.
+    probabilities : array of shape (n, k) or None
+        Probability of each of `classes`, if asked for.
+    classes : array of shape (k,)
+        Every label that can occur; empty for regression.
+    known : array of shape (n,)
+        How many labels had been learned when the row was predicted: at most its own number.
+    changes : sequence of int
+        Rows at which a new concept begins, as far as the stream tells.
+    window : int
+        How far the windowed and the faded curve look back, in rows.
+    seconds : float
+        Time spent in the model.
+    sizes : sequence of (rows, bytes)
+        Size of the pickled model before the first row, after the first batch, after each
+        doubling of the rows, and at the end. Empty if it cannot be pickled.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> from dfop.evaluation import evaluate
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(400, 2))
+    >>> result = evaluate(SGDClassifier(random_state=0), (X, X[:, 0] > 0), window=100)
+    >>> result
+    <Result: SGDClassifier on data, 400 rows: accuracy 0.9..., ...>
+    >>> float(result.curve("windowed")[-1])
+    0.98
+    """
+
+    model: str
+    stream: str
+    task: Task
+    truth: Array
+    predictions: Array
+    probabilities: Array | None
+    classes: Array
+    known: Array
+    changes: Sequence[int]
+    window: int
+    seconds: float
+    sizes: Sequence[tuple[int, int]]
+
+    def __len__(self) -> int:
+        return len(self.truth)
+
+    @cached_property
+    def metrics(self) -> dict[str, float]:
+        """All measures of the task by name, the leading one (accuracy, MSE) first."""
+        if self.task == "regression":
+            return regression_metrics(self.truth, self.predictions)
+        return classification_metrics(
+            self.truth, self.predictions, self.classes, self.known, self.probabilities
+        )
+
+    @property
+    def score(self) -> float:
+        """Accuracy, or the mean squared error."""
+        return next(iter(self.metrics.values()))
+
+    @property
+    def score_name(self) -> str:
+        """What `score` and the curves show."""
+        return "accuracy" if self.task == "classification" else "MSE"
+
+    @property
+    def seconds_per_row(self) -> float:
+        """Time the model took to predict and learn a row, on average."""
+        return self.seconds / len(self)
+
+    @property
+    def bytes(self) -> float:
+        """Size of the pickled model at the end; NaN if it cannot be pickled."""
+        return self.sizes[-1][1] if self.sizes else float("nan")
+
+    @property
+    def bytes_per_row(self) -> float:
+        """Growth of the model per row: 0 for constant memory.
+
+        It is taken over the later half of the rows, or over all of them in a stream of less
+        than two batches.
+        """
+        if not self.sizes:
+            return float("nan")
+        end, last = self.sizes[-1]
+        start, first = [s for s in self.sizes if s[0] <= end / 2][-1]
+        return (last - first) / (end - start)
+
+    def curve(self, kind: Curve = "windowed") -> Array:
+        """Accuracy or mean squared error over time, one value per row.
+
+        Parameters
+        ----------
+        kind : {"accumulated", "windowed", "faded"}
+            The average: of all rows so far, of the last `window`, or with fading weights that
+            look back equally far. See `dfop.evaluation.curves`.
+
+        Returns
+        -------
+        array of shape (n,)
+
+        Examples
+        --------
+        >>> from sklearn.linear_model import SGDRegressor
+        >>> from dfop.evaluation import evaluate
+        >>> X, y = [[0.0]] * 4, [1.0, 1.0, 2.0, 2.0]
+        >>> model = SGDRegressor(eta0=1.0, learning_rate="constant")  # follows the last value
+        >>> evaluate(model, (X, y), window=2).curve("accumulated")
+        array([1.        , 0.5       , 0.66666667, 0.5       ])
+        """
+        if self.task == "classification":
+            loss = (self.truth == self.predictions).astype(float)
+        else:
+            loss = np.where(
+                np.isfinite(self.predictions), (self.truth - self.predictions) ** 2, np.inf
+            )
+        if kind == "accumulated":
+            return curves.accumulated(loss)
+        if kind == "windowed":
+            return curves.windowed(loss, self.window)
+        if kind == "faded":
+            return curves.faded(loss, self.window)
+        raise ValueError(f"kind must be 'accumulated', 'windowed' or 'faded', got {kind!r}")
+
+    def to_frame(self) -> "DataFrame":
+        """Give a pandas frame with one row per row of the stream.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Truth, prediction, the three curves, and the probabilities where there are any.
+
+        Examples
+        --------
+        >>> from sklearn.linear_model import SGDRegressor
+        >>> from dfop.evaluation import evaluate
+        >>> list(evaluate(SGDRegressor(), ([[0.0]], [1.0])).to_frame())
+        ['truth', 'prediction', 'accumulated', 'windowed', 'faded']
+        """
+        columns: dict[str, Any] = {"truth": self.truth, "prediction": self.predictions}
+        kinds: tuple[Curve, ...] = ("accumulated", "windowed", "faded")
+        columns |= {kind: self.curve(kind) for kind in kinds}
+        if self.probabilities is not None:
+            for label, p in zip(self.classes, self.probabilities.T, strict=True):
+                columns[f"p({label})"] = p
+        frame: DataFrame = need("pandas", extra="stats").DataFrame(columns)
+        return frame.rename_axis("row")
+
+    def plot(self, ax: "Axes | None" = None) -> "Axes":
+        """Draw the windowed and the accumulated curve, and where concepts change.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default on a new figure.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("agg")
+        >>> from sklearn.linear_model import SGDRegressor
+        >>> from dfop.evaluation import evaluate
+        >>> result = evaluate(SGDRegressor(), ([[0.0], [1.0]], [1.0, 2.5]))
+        >>> result.plot().get_ylabel()
+        'MSE'
+        """
+        from .figures import draw_lines
+
+        lines = [
+            (f"last {self.window:,} rows", self.curve("windowed")),
+            ("all rows so far", self.curve("accumulated")),
+        ]
+        ax = draw_lines(ax, np.arange(1, len(self) + 1), lines, self.changes)
+        ax.set_ylabel(self.score_name)
+        ax.set_title(f"{self.model} on {self.stream}", loc="left")
+        return ax
+
+    def summary(self) -> str:
+        """Give all numbers as text, one per line.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> from sklearn.linear_model import SGDRegressor
+        >>> from dfop.evaluation import evaluate
+        >>> print(evaluate(SGDRegressor(), ([[0.0], [1.0]], [1.0, 2.5])).summary())
+        SGDRegressor on data, 2 rows
+          MSE               3.6...
+          MAE               1.7...
+          R2                -5.4...
+          time              ... a row
+          memory            ... kB, growing by ... bytes a row
+        """
+        lines = [f"{self.model} on {self.stream}, {len(self):,} rows"]
+        lines += [f"  {name:<17} {value:.4g}" for name, value in self.metrics.items()]
+        lines.append(f"  {'time':<17} {duration(self.seconds_per_row)} a row")
+        if self.sizes:
+            grows = f", growing by {self.bytes_per_row:.3g} bytes a row"
+            grows = grows if self.bytes_per_row > 0 else ", not growing"
+            lines.append(f"  {'memory':<17} {self.bytes / 1000:.3g} kB{grows}")
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def __repr__(self) -> str:
+        return (
+            f"<Result: {self.model} on {self.stream}, {len(self):,} rows: "
+            f"{self.score_name} {self.score:.4g}, {duration(self.seconds_per_row)} a row>"
+        )
+
+
+def duration(seconds: float) -> str:
+    """Write a short time in a unit that suits it.
+
+    Examples
+    --------
+    >>> duration(3.21e-6), duration(0.5)
+    ('3.2 µs', '500 ms')
+    """
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= size:
+            return f"{seconds / size:.{0 if seconds >= 10 * size else 1}f} {unit}"
+    return f"{seconds / 1e-9:.0f} ns"

@@ -1,0 +1,85 @@
+"""ARFF, the format of Weka and MOA: a header of attributes, then comma-separated rows."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable, Iterator
+
+from dfop.streams.errors import DataError
+
+_ATTRIBUTE = re.compile(r"@attribute\s+('[^']*'|\"[^\"]*\"|\S+?)\s*(\{.*\}|\s\S.*)$", re.IGNORECASE)
+
+
+def read_arff(
+    lines: Iterable[str], source: str
+) -> tuple[list[tuple[str, str]], Iterator[list[str]]]:
+    """Read the header, and give the rows as they are asked for.
+
+    Parameters
+    ----------
+    lines : iterable of str
+        The lines of the file.
+    source : str
+        What error messages call it.
+
+    Returns
+    -------
+    attributes : list of (name, type)
+        In the order of the columns; the type is as written.
+    rows : iterator of list of str
+        The cells of each row, without quotes and surrounding space.
+    """
+    rest = iter(lines)
+    attributes: list[tuple[str, str]] = []
+    for line in rest:
+        line = line.strip()
+        if line[:5].lower() == "@data":
+            break
+        if line[:10].lower() == "@attribute":
+            match = _ATTRIBUTE.match(line)
+            if match is None:
+                raise DataError(f"cannot read the header line {line!r}", source=source)
+            attributes.append((match[1].strip("'\""), match[2].strip()))
+    else:
+        raise DataError(
+            "there is no @data line", source=source, remedy="Check that this is an ARFF file"
+        )
+    if not attributes:
+        raise DataError("there is no @attribute line before @data", source=source)
+    return attributes, _rows(rest, len(attributes), source)
+
+
+def _rows(lines: Iterator[str], width: int, source: str) -> Iterator[list[str]]:
+    number = 0
+    for line in lines:
+        line = line.strip()
+        if not line or line.startswith("%"):
+            continue
+        number += 1
+        if line.startswith("{"):
+            raise DataError(
+                "sparse rows are not supported",
+                source=source,
+                row=number,
+                remedy="Convert the file to dense ARFF or CSV",
+            )
+        cells = [cell.strip() for cell in _split(line)]
+        if len(cells) == width + 1 and cells[-1] == "":
+            # A stray comma at the end of a row is common and harmless.
+            cells.pop()
+        if len(cells) != width:
+            raise DataError(
+                f"{len(cells)} cells where the header has {width} attributes",
+                source=source,
+                row=number,
+                remedy="Mend or remove the row",
+            )
+        yield cells
+
+
+def _split(line: str) -> list[str]:
+    quote = next((mark for mark in "\"'" if mark in line), None)
+    if quote is None:
+        return line.split(",")
+    return next(csv.reader([line], quotechar=quote, skipinitialspace=True))

@@ -1,0 +1,1 @@
+"""Streams drawn from their definitions, one family a file."""

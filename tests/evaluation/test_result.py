@@ -1,0 +1,149 @@
+"""What one pass leaves behind."""
+
+import subprocess
+import sys
+
+import matplotlib
+import numpy as np
+import pytest
+from sklearn.linear_model import SGDClassifier
+
+from dfop.evaluation import evaluate
+from dfop.evaluation._extras import need
+
+from .fakes import LeastSquares, Numbers, Rows
+
+matplotlib.use("agg")
+
+
+@pytest.fixture
+def result():
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    rows = Rows(X, np.where(X[:, 0] > 0, "up", "down"), "halves")
+    rows.changes = (100, 200)
+    return evaluate(SGDClassifier(loss="log_loss", random_state=0), rows, window=50, proba=True)
+
+
+def test_curves_end_where_the_score_is(result):
+    assert len(result) == 300
+    assert result.curve("accumulated")[-1] == pytest.approx(result.metrics["accuracy"])
+    right = result.truth == result.predictions
+    assert result.curve("windowed")[-1] == pytest.approx(right[-50:].mean())
+    with pytest.raises(ValueError, match="kind must be"):
+        result.curve("wavy")
+
+
+def test_a_regression_curve_is_the_mean_squared_error():
+    X = np.random.default_rng(0).normal(size=(100, 2))
+    result = evaluate(LeastSquares(), Numbers(X, X[:, 0]))
+    assert result.curve("accumulated")[-1] == pytest.approx(result.metrics["MSE"])
+    assert result.score_name == "MSE"
+
+
+def test_a_prediction_that_is_not_finite_shows_in_the_curve():
+    class Breaks(LeastSquares):
+        def predict_then_learn(self, X, y):
+            return np.where(np.arange(len(y)) == 3, np.nan, 0.0)
+
+    result = evaluate(Breaks(), Numbers(np.ones((20, 1)), np.ones(20)), window=5)
+    assert result.score == np.inf
+    assert np.isfinite(result.curve("windowed")[[2, 8]]).all()
+    assert np.isinf(result.curve("windowed")[3:8]).all()
+
+
+def test_frame(result):
+    frame = result.to_frame()
+    assert list(frame) == [
+        "truth", "prediction", "accumulated", "windowed", "faded", "p(down)", "p(up)"
+    ]  # fmt: skip
+    assert (frame["truth"] == frame["prediction"]).mean() == result.score
+    np.testing.assert_allclose(frame["p(down)"] + frame["p(up)"], 1)
+
+
+def test_text(result):
+    assert repr(result).startswith("<Result: SGDClassifier on halves, 300 rows: accuracy 0.")
+    lines = str(result).splitlines()
+    assert lines[0] == "SGDClassifier on halves, 300 rows"
+    for name in (
+        "accuracy", "balanced accuracy", "kappa", "kappa-M", "kappa-temporal", "log loss",
+        "Brier score", "time", "memory",
+    ):  # fmt: skip
+        assert any(line.strip().startswith(name) for line in lines), name
+
+
+def test_picture(result, tmp_path):
+    ax = result.plot()
+    assert [t.get_text() for t in ax.texts] == ["new concept", "last 50 rows", "all rows so far"]
+    windowed = next(line for line in ax.lines if line.get_label() == "last 50 rows")
+    np.testing.assert_array_equal(windowed.get_ydata(), result.curve("windowed"))
+    assert sorted(line.get_xdata()[0] for line in ax.lines if len(line.get_xdata()) == 2) == [
+        100,
+        200,
+    ]
+    assert ax.get_ylabel() == "accuracy"
+    ax.figure.savefig(tmp_path / "result.png")
+    before = len(ax.lines)
+    assert result.plot(ax) is ax
+    assert len(ax.lines) == before + 2
+
+
+def test_names_at_the_ends_do_not_cover_each_other():
+    from dfop.evaluation.figures import draw_lines
+
+    ax = draw_lines(None, np.arange(2), [(c, np.array([0.0, 1.0])) for c in "abcd"], ())
+    heights = sorted(text.get_position()[1] for text in ax.texts)
+    assert min(np.diff(heights)) >= 14
+
+
+def test_nothing_optional_is_needed_for_the_numbers():
+    code = """
+import sys
+optional = ("matplotlib", "pandas", "scikit_posthocs", "seaborn", "river", "rich", "tqdm")
+class Absent:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name in optional:
+            raise ModuleNotFoundError(name, name=name)
+sys.meta_path.insert(0, Absent)
+import numpy as np
+from sklearn.linear_model import SGDRegressor
+from dfop.evaluation import compare, evaluate
+X = np.random.default_rng(0).normal(size=(50, 2))
+print(evaluate(SGDRegressor(), (X, X[:, 0])))
+models = {"a": SGDRegressor(), "b": SGDRegressor(eta0=0.1), "c": SGDRegressor(eta0=0.2)}
+table = compare(models, {"s": (X, X[:, 0]), "t": (X, X[:, 1])}, trials=2)
+for form in ("text", "markdown", "latex", "csv"):
+    table.render(form)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
+
+
+@pytest.mark.parametrize(
+    ("module", "extra", "use"),
+    [
+        ("matplotlib.pyplot", "plot", lambda r: r.plot()),
+        ("pandas", "stats", lambda r: r.to_frame()),
+    ],
+)
+def test_a_missing_package_is_named_with_its_extra(result, monkeypatch, module, extra, use):
+    package = module.partition(".")[0]
+    for name in list(sys.modules):
+        if name.partition(".")[0] == package:
+            monkeypatch.delitem(sys.modules, name)
+
+    class Absent:
+        @staticmethod
+        def find_spec(name, path=None, target=None):
+            if name == package:
+                raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+    monkeypatch.setattr(sys, "meta_path", [Absent, *sys.meta_path])
+    with pytest.raises(ImportError, match=rf"'{package}': pip install 'dfop\[{extra}\]'"):
+        use(result)
+
+
+def test_a_broken_package_is_not_called_missing(tmp_path, monkeypatch):
+    (tmp_path / "half_there.py").write_text("import not_there_at_all")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ModuleNotFoundError, match="not_there_at_all"):
+        need("half_there", extra="plot")
