@@ -131,6 +131,23 @@ def test_a_copy_and_a_pickle_continue_alike(model, stream):
         np.testing.assert_array_equal(twin.predict_then_learn(X[310:], y[310:]), expected)
 
 
+GROWING = (baselines.LearnNSEClassifier, baselines.LearnNSERegressor)
+
+
+def test_memory_does_not_grow_with_the_stream(model, stream):
+    """Save for Learn++.NSE and carried support vectors, which keep what the originals keep."""
+    if isinstance(model, GROWING) or getattr(model, "carry_support_vectors", False):
+        pytest.skip("grows, and says so")
+    if isinstance(model, baselines.DynamicWeightedMajority):
+        pytest.skip("as many experts as the stream calls for")
+    X, y = stream
+    model.partial_fit(X, y)
+    before = len(pickle.dumps(model))
+    for _ in range(5):
+        model.partial_fit(X, y)
+    assert len(pickle.dumps(model)) < 1.05 * before
+
+
 def refusals(X, y, classifier):
     hole = X.copy()
     hole[3, 1] = np.nan

@@ -70,7 +70,14 @@ def literal(X, y, period, beta, theta, new_expert):
 
 
 @pytest.mark.parametrize(
-    ("period", "beta", "theta"), [(1, 0.5, 0.01), (7, 0.5, 0.01), (50, 0.5, 0.01), (3, 0.7, 0.2)]
+    ("period", "beta", "theta"),
+    [
+        (1, 0.5, 0.01),
+        (7, 0.5, 0.01),
+        (50, 0.5, 0.01),
+        (3, 0.7, 0.2),
+        (1, 0.5, 0.125),  # a weight of exactly theta stays
+    ],
 )
 def test_equals_the_algorithm_as_published(three_classes, period, beta, theta):
     X, y = three_classes
