@@ -148,6 +148,16 @@ def test_memory_does_not_grow_with_the_stream(model, stream):
     assert len(pickle.dumps(model)) < 1.05 * before
 
 
+@pytest.mark.parametrize("scale", [1e150, 1e-150])
+def test_the_largest_and_smallest_numbers_are_predicted_and_learned(model, stream, scale):
+    """With every warning an error: nothing overflows, nothing is NaN."""
+    X, y = stream
+    X = scale * X / np.abs(X).max()
+    y = y if is_classifier(model) else scale * y
+    predicted = model.predict_then_learn(X, y)
+    assert set(predicted) <= set(y) if is_classifier(model) else np.isfinite(predicted).all()
+
+
 def refusals(X, y, classifier):
     hole = X.copy()
     hole[3, 1] = np.nan

@@ -29,6 +29,7 @@ from dfop.baselines._base import Codes, Floats
 _CELLS = 200_000
 _FLOOR = 1e-9
 _LEAST = 1e-30  # the floor while every feature has been constant
+_FARTHEST = 1e290  # a squared distance that stays finite in a sum
 
 
 class BatchNaiveBayes:
@@ -69,7 +70,9 @@ def opinions(members: list[BatchNaiveBayes], X: Floats) -> Codes:
     step = max(_CELLS // mean.size, 1)
     for begin in range(0, len(X), step):
         part = X[begin : begin + step, None, None, :]
-        distance = (np.square(part - mean) * precision).sum(axis=-1)
+        with np.errstate(over="ignore"):
+            squares = np.minimum(np.square(part - mean) * precision, _FARTHEST)
+        distance = squares.sum(axis=-1)
         codes[:, begin : begin + step] = (constant - 0.5 * distance).argmax(axis=-1).T
     return codes
 
@@ -192,8 +195,9 @@ def _scores(
     n = count[..., None]
     deviation = X[:, None, None, :] - total / np.maximum(n, 1.0)
     variance = spread / np.maximum(n - 1.0, 1.0) + floor
-    terms = np.log((2.0 * np.pi) * variance)
-    terms = terms + np.square(deviation) / variance
+    with np.errstate(over="ignore"):
+        distance = np.minimum(np.square(deviation) / variance, _FARTHEST)
+    terms = np.log((2.0 * np.pi) * variance) + distance
     with np.errstate(divide="ignore", invalid="ignore"):
         # A class without rows scores -inf; an expert without rows ranks all classes alike.
         prior = np.log(count / count.sum(axis=-1, keepdims=True))
