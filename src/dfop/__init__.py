@@ -1,11 +1,15 @@
 """One-pass learning from data streams whose distribution changes.
 
->>> from dfop import DFOPClassifier, DFOPRegressor, half_life, load, period, save
+Learners: `DFOPClassifier`, `DFOPRegressor`; how they forget: `period`, `half_life`; files: `save`,
+`load`. Streams: `dfop.streams`. Honest scores: `evaluate`, `holdout`, `compare`. The methods of the
+paper: `dfop.baselines`. For River: `dfop.river`.
 """
 
 from importlib.metadata import version as _version
 
+from . import baselines, streams
 from .estimators import DFOPClassifier, DFOPRegressor
+from .evaluation import compare, evaluate, holdout
 from .forgetting import half_life, period
 from .persistence import ModelFileError, load, save
 
@@ -13,9 +17,14 @@ __all__ = [
     "DFOPClassifier",
     "DFOPRegressor",
     "ModelFileError",
+    "baselines",
+    "compare",
+    "evaluate",
     "half_life",
+    "holdout",
     "load",
     "period",
     "save",
+    "streams",
 ]
 __version__ = _version("dfop")

@@ -20,6 +20,7 @@ import hashlib
 import json
 import os
 import uuid
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -72,13 +73,11 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     >>> bool(load(path).predict([[3.0]]) == model.predict([[3.0]]))
     True
     """
-    from . import __version__
-
     kind, parameters, state, tensors = describe(model)
     document = {
         "format": FORMAT,
         "kind": kind,
-        "written_by": __version__,
+        "written_by": version("dfop"),
         "parameters": parameters,
         "state": state,
     }
