@@ -1,0 +1,207 @@
+"""One run of the experiments: where results go, how long it may take, what it tells."""
+
+import csv
+import io
+import json
+import os
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import joblib
+from sklearn.exceptions import ConvergenceWarning
+
+from dfop.evaluation.journal import Journal
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+QUICK_ROWS = 2_000
+"""Streams are cut to so many rows by a quick run."""
+QUICK_TRIALS = 2
+
+Tell = Callable[[str, float, float], object]
+Work = Callable[..., dict[str, Any]]
+
+
+def _silent(*_: object) -> None: ...
+
+
+@dataclass
+class Run:
+    """What all experiments share.
+
+    Attributes
+    ----------
+    folder : Path
+        Where results are written; ``folder/trials`` keeps finished work, so that the same
+        command continues after a kill.
+    quick : bool
+        Two trials on shortened streams, to see everything work.
+    trials : int
+        How often each method sees each stream.
+    slow_trials : int, optional
+        The same for the slow methods on large streams; by default `trials`.
+    jobs : int
+        Processes; -1 for one per core. No result depends on it.
+    only : sequence of str
+        Names of streams; empty for all.
+    tell : callable
+        Gets what is going on, the work done and the work in all (in about seconds).
+    say : callable
+        Gets messages.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> run = Run(Path(tempfile.mkdtemp()), quick=True)
+    >>> run.trials, run.rows(50_000)
+    (2, 2000)
+    """
+
+    folder: Path
+    quick: bool = False
+    trials: int = 10
+    slow_trials: int | None = None
+    jobs: int = -1
+    only: Sequence[str] = ()
+    tell: Tell = _silent
+    say: Callable[[str], object] = _silent
+    left_out: dict[str, str] = field(default_factory=dict)
+    """Streams that could not be had, each with the reason; filled on the way."""
+
+    def __post_init__(self) -> None:
+        self.folder = Path(self.folder)
+        if self.quick:
+            self.trials = min(self.trials, QUICK_TRIALS)
+        if self.trials < 2:
+            raise ValueError(f"a mean with a spread needs at least 2 trials, not {self.trials}")
+        if self.slow_trials is None:
+            self.slow_trials = self.trials
+        self.slow_trials = min(self.slow_trials, self.trials)
+        if self.slow_trials < 2:
+            raise ValueError(f"the slow methods need at least 2 trials, not {self.slow_trials}")
+
+    def rows(self, full: int) -> int:
+        """How many rows of a stream with `full` rows are read."""
+        return min(full, QUICK_ROWS) if self.quick else full
+
+    def record(self, *parts: str) -> Path:
+        """Name the file of finished work of one part."""
+        name = "-".join(parts).replace(" ", "-").replace("/", "-").lower()
+        path = self.folder / "trials" / f"{name}.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path
+
+    def write_csv(self, name: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+        """Write a table of numbers."""
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(rows)
+        self._write(f"{name}.csv", out.getvalue())
+
+    def write_markdown(self, name: str, title: str, paragraphs: Sequence[str]) -> None:
+        """Write a page: a title, then paragraphs and tables."""
+        parts = [f"# {title}"]
+        if self.quick:
+            parts.append(
+                f"Quick run: {self.trials} trials, streams cut to {QUICK_ROWS:,} rows. It shows "
+                "that everything works; the numbers are not the paper's experiment."
+            )
+        self._write(f"{name}.md", "\n\n".join([*parts, *paragraphs]) + "\n")
+
+    def save(self, name: str, figure: "Figure") -> None:
+        """Save a picture as PNG and SVG; the same picture gives the same files."""
+        import matplotlib
+
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with matplotlib.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
+            figure.savefig(self.folder / f"{name}.png", dpi=150)
+            figure.savefig(self.folder / f"{name}.svg", metadata={"Date": None})
+
+    def _write(self, name: str, text: str) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        aside = self.folder / f".{name}.new"
+        aside.write_text(text, "utf-8")
+        aside.replace(self.folder / name)
+
+    def each(
+        self,
+        name: str,
+        work: Work,
+        cells: Sequence[dict[str, Any]],
+        configuration: dict[str, Any],
+    ) -> list[dict[str, Any]]:
+        """Do work that is not a comparison: in parallel, and never twice.
+
+        Parameters
+        ----------
+        name : str
+            What it is, for the bar and the file of finished work.
+        work : callable
+            ``work(**cell)`` gives what is to be kept, as JSON can hold it.
+        cells : sequence of dict
+            Arguments of each piece of work, as JSON can hold them.
+        configuration : dict
+            What else the results depend on; finished work of another one is refused.
+
+        Returns
+        -------
+        list of dict
+            One per cell, in order.
+        """
+        keys = [json.dumps(cell, sort_keys=True) for cell in cells]
+        with Journal(self.record(name), configuration) as journal:
+            done = {kept["cell"]: kept["result"] for kept in journal.cells}
+            missing = [i for i, key in enumerate(keys) if key not in done]
+            self.tell(name, len(cells) - len(missing), len(cells))
+            parallel = joblib.Parallel(n_jobs=self.jobs, return_as="generator_unordered")
+            tasks = (joblib.delayed(_keyed)(keys[i], work, cells[i]) for i in missing)
+            for key, result in parallel(tasks):
+                journal.append({"cell": key, "result": result})
+                done[key] = result
+                self.tell(name, sum(k in done for k in keys), len(cells))
+        return [done[key] for key in keys]
+
+
+def _keyed(key: str, work: Work, cell: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    return key, work(**cell)
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Lay out a Markdown table; numbers stand to the right.
+
+    Examples
+    --------
+    >>> print(table(["stream", "rows"], [["SEA", "50,000"]]))
+    | stream | rows |
+    |---|---:|
+    | SEA | 50,000 |
+    """
+    lines = ["| " + " | ".join(row) + " |" for row in (header, *rows)]
+    lines.insert(1, "|---|" + "---:|" * (len(header) - 1))
+    return "\n".join(lines)
+
+
+@contextmanager
+def unconverged_is_known() -> Iterator[None]:
+    """Keep solvers that stop early from filling the screen, in worker processes as well.
+
+    The SVMs on raw units do, by design: see the baselines' documentation.
+    """
+    before = os.environ.get("PYTHONWARNINGS")
+    rule = "ignore:The SVM stopped after:UserWarning"
+    os.environ["PYTHONWARNINGS"] = f"{before},{rule}" if before else rule
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            yield
+    finally:
+        if before is None:
+            del os.environ["PYTHONWARNINGS"]
+        else:
+            os.environ["PYTHONWARNINGS"] = before

@@ -1,0 +1,67 @@
+"""Where an experiment gets its rows: the published file, else the generator, else nowhere."""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+from dfop.evaluation.sources import ArrayStream, in_memory
+from dfop.streams import DownloadError, load
+
+from .run import Run
+from .settings import PaperStream
+
+
+class Supplied(NamedTuple):
+    """Rows, and where they come from."""
+
+    rows: ArrayStream
+    source: str
+
+
+def supply(run: Run, stream: PaperStream) -> Supplied | None:
+    """Read a stream, cut short for a quick run.
+
+    Parameters
+    ----------
+    run : Run
+        Is told, once, what had to be generated or left out.
+    stream : PaperStream
+        Which one.
+
+    Returns
+    -------
+    Supplied or None
+        None if there is neither a file nor a generator.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from .settings import REGRESSION
+    >>> supplied = supply(Run(Path("unused")), REGRESSION[0])
+    >>> len(supplied.rows), supplied.source
+    (2000, 'generated')
+    """
+    try:
+        if not stream.key or stream.name in run.left_out:
+            raise DownloadError("it is generated")
+        rows, source = load(stream.key), "published file"
+        rows = in_memory(rows[: run.rows(len(rows))])
+    except (DownloadError, ImportError) as error:
+        if stream.key and stream.name not in run.left_out:
+            _tell(run, stream, str(error))
+        if stream.generate is None:
+            return None
+        drawn = stream.generate(seed=0)
+        rows = in_memory(drawn[: run.rows(len(drawn))])
+        source = "stand-in, generated" if stream.stand_in else "generated"
+    return Supplied(replace(rows, name=stream.name), source)
+
+
+def _tell(run: Run, stream: PaperStream, reason: str) -> None:
+    run.left_out[stream.name] = reason
+    if stream.generate is None:
+        instead = "left out"
+    elif stream.stand_in:
+        instead = "a generated stand-in takes its place"
+    else:
+        instead = "drawn anew from its known geometry"
+    run.say(f"{stream.name}: no file; {instead}. ({reason.splitlines()[0]})")
