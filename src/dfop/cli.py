@@ -8,10 +8,19 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 
 from . import demo as job
+from . import paper as experiments
 
 app = typer.Typer(
     help="One-pass learning from data streams whose distribution changes.",
@@ -67,3 +76,52 @@ def demo(
         console.print("No picture: pip install 'dfop[plot]'")
         return
     console.print(f"Picture saved: {plot}")
+
+
+@app.command()
+def paper(
+    target: Annotated[str, typer.Argument(help=f"One of: all, {', '.join(experiments.TARGETS)}.")],
+    results: Annotated[
+        Path | None,
+        typer.Option(help="Folder of the results, by default dfop-paper.", file_okay=False),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Two trials on shortened streams: two minutes.")
+    ] = False,
+    trials: Annotated[int, typer.Option(min=2, help="Trials of each method and stream.")] = 10,
+    slow_trials: Annotated[
+        int | None, typer.Option(min=2, help="Trials of the slow methods on large streams.")
+    ] = None,
+    jobs: Annotated[int, typer.Option(help="Processes; -1 for one per core.")] = -1,
+) -> None:
+    """Reproduce the paper's tables and figures, with the printed numbers beside ours.
+
+    A run that was stopped continues when the same command is given again. The streams are looked
+    for in the folder DFOP_DATA, else downloaded, else generated where that is possible.
+    """
+    if target != "all" and target not in experiments.TARGETS:
+        raise typer.BadParameter(f"{target!r} is none of: all, {', '.join(experiments.TARGETS)}")
+    console = Console()
+    folder = results or Path("dfop-paper-quick" if quick else "dfop-paper")
+    columns = [
+        TextColumn("{task.description:<28}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left:"),
+        TimeRemainingColumn(),
+    ]
+    with Progress(*columns, console=console) as progress:
+        bar = progress.add_task("")
+
+        def tell(what: str, done: float, total: float) -> None:
+            progress.update(bar, description=what, completed=done, total=total)
+
+        run = experiments.Run(
+            folder, quick=quick, trials=trials, slow_trials=slow_trials, jobs=jobs, tell=tell,
+            say=console.print,
+        )  # fmt: skip
+        for name in experiments.TARGETS if target == "all" else [target]:
+            progress.reset(bar, description=name)
+            experiments.TARGETS[name](run)
+            console.print(f"{name}: {folder / name}.md")

@@ -1,6 +1,7 @@
 """The classification table: twenty streams, the paper's seven methods and four it leaves out."""
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +12,9 @@ from .run import Run, table, unconverged_is_known
 from .scores import Scores
 from .settings import CLASSIFICATION, LARGE, PROTOCOL, SEVEN, SLOW, PaperStream, classifiers
 from .supply import supply
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # About how long a row takes, in seconds of one core; only the time left depends on it.
 _COST = {"fast": 2e-5, "slow": 4e-4}
@@ -80,8 +84,8 @@ def classification(run: Run) -> None:
     Parameters
     ----------
     run : Run
-        Files ``classification.csv``, ``classification-trials.csv`` and ``classification.md``
-        go into its folder.
+        Files ``classification.csv``, ``classification-trials.csv``, ``classification.md`` and
+        the picture go into its folder.
     """
     result, sources = scores(run)
     streams = [s for s in CLASSIFICATION if s.name in sources]
@@ -110,6 +114,7 @@ def classification(run: Run) -> None:
     )  # fmt: skip
     run.write_csv("classification-trials", ["stream", "method", "trial", "accuracy"], each)
     run.write_markdown("classification", "Classification", _page(run, result, streams, sources))
+    run.save("classification", _picture(result, streams))
 
 
 def _page(
@@ -204,3 +209,34 @@ def _extra_table(result: Scores, streams: Sequence[PaperStream]) -> str:
 
 def _most(result: Scores) -> int:
     return max(map(len, result.trials.values()))
+
+
+def _picture(result: Scores, streams: Sequence[PaperStream]) -> "Figure":
+    from .figures import OURS, PAPER, panels
+
+    known = printed.scores("classification")
+    names = [s.name for s in streams]
+    theirs = np.array([[known[s, m].mean for m in SEVEN] for s in names])
+    gap = result.mean(names, SEVEN) - theirs
+    figure, axes = panels(1, len(SEVEN), 14, 1.4 + 0.26 * len(names), sharey=True)
+    for ax, method, values in zip(axes, SEVEN, gap.T, strict=True):
+        y = np.arange(len(names))
+        far = np.abs(values) > 1
+        ax.axvline(0, color="0.6", linewidth=1)
+        ax.axvspan(-1, 1, color="0.93", zorder=0)
+        ax.plot(values[~far], y[~far], "o", color=OURS, markersize=5)
+        ax.plot(values[far], y[far], "D", color=PAPER, markersize=5)
+        ax.set_xscale("symlog", linthresh=2)
+        ax.set_xlim(-45, 45)
+        ax.set_xticks([-20, -1, 1, 20], ["-20", "-1", "1", "20"], fontsize=8)
+        ax.minorticks_off()
+        ax.set_title(f"{method}: {int((~far).sum())} of {len(names)}", loc="left", fontsize=10)
+    axes[0].set_yticks(np.arange(len(names)), names)
+    axes[0].set_ylim(len(names) - 0.5, -0.5)
+    axes[3].set_xlabel("our accuracy minus the paper's, in points of percent (grey: within 1)")
+    figure.suptitle(
+        "Classification: on how many streams we are within one point of the paper, by method",
+        x=0.01,
+        ha="left",
+    )
+    return figure

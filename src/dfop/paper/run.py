@@ -19,7 +19,7 @@ from dfop.evaluation.journal import Journal
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-QUICK_ROWS = 2_000
+QUICK_ROWS = 1_000
 """Streams are cut to so many rows by a quick run."""
 QUICK_TRIALS = 2
 
@@ -59,7 +59,7 @@ class Run:
     >>> import tempfile
     >>> run = Run(Path(tempfile.mkdtemp()), quick=True)
     >>> run.trials, run.rows(50_000)
-    (2, 2000)
+    (2, 1000)
     """
 
     folder: Path

@@ -64,4 +64,4 @@ def _tell(run: Run, stream: PaperStream, reason: str) -> None:
         instead = "a generated stand-in takes its place"
     else:
         instead = "drawn anew from its known geometry"
-    run.say(f"{stream.name}: no file; {instead}. ({reason.splitlines()[0]})")
+    run.say(f"{stream.name}: no file; {instead}.")

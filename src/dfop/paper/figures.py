@@ -1,0 +1,104 @@
+"""What the pictures have in common; matplotlib is imported when one is drawn."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dfop.evaluation.figures import COLOURS, GREY, draw_lines
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+PAPER, OURS = COLOURS[1], COLOURS[0]
+"""The colours of the paper's numbers and of ours."""
+MANY = 12
+"""More changes than this are not drawn one by one."""
+
+
+def panels(
+    rows: int, columns: int, width: float, height: float, **kwargs: Any
+) -> tuple["Figure", list["Axes"]]:
+    """Make a figure with panels that have only the two lines that carry a scale.
+
+    Examples
+    --------
+    >>> figure, axes = panels(1, 2, 8, 3)
+    >>> len(axes)
+    2
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    axes: list[Axes] = list(figure.subplots(rows, columns, squeeze=False, **kwargs).flat)
+    for ax in axes:
+        ax.spines[["top", "right"]].set_visible(False)
+    return figure, axes
+
+
+def curves(
+    ax: "Axes",
+    x: NDArray[Any],
+    lines: Sequence[tuple[str, NDArray[Any]]],
+    *,
+    title: str,
+    ylabel: str,
+    ylim: tuple[float, float],
+    changes: Sequence[int] = (),
+    log: bool = False,
+) -> None:
+    """Draw named lines over the rows of a stream, and where its concept changes.
+
+    Examples
+    --------
+    >>> figure, (ax,) = panels(1, 1, 4, 3)
+    >>> curves(ax, np.arange(3), [("a", np.ones(3))], title="t", ylabel="%", ylim=(0, 2))
+    >>> ax.get_xlabel()
+    'rows learned'
+    """
+    if log:
+        ax.set_yscale("log")
+    ax.set_ylim(*ylim)
+    if len(changes) <= MANY:
+        for change in changes:
+            ax.axvline(change, color=GREY, linestyle=":", linewidth=1, zorder=0)
+    draw_lines(ax, x, lines, ())
+    if log:
+        _spread_on_log_scale(ax)
+    for line in ax.lines:
+        line.set_linewidth(1.2)
+    ax.set_title(title, loc="left", fontsize=10)
+    ax.set_ylabel(ylabel)
+    ax.set_xlabel("rows learned")
+
+
+def _spread_on_log_scale(ax: "Axes") -> None:
+    """Names at line ends were kept apart as on a linear scale: do it again in decades."""
+    names = [text for text in ax.texts if hasattr(text, "xy")]
+    low, high = np.log10(ax.get_ylim())
+    height = ax.get_position().height * ax.get_figure().get_figheight() * 72  # type: ignore[union-attr]
+    at = [(np.log10(text.xy[1]) - low) / (high - low) * height for text in names]
+    floor = -np.inf
+    for i in np.argsort(at, kind="stable"):
+        floor = max(at[i], floor + 13)
+        names[i].set_position((6, floor - at[i]))
+
+
+def paper_and_ours(ax: "Axes", names: Sequence[str], paper: Any, ours: Any) -> None:
+    """Draw a line per name with a hollow mark for the paper and a full one for us.
+
+    Examples
+    --------
+    >>> figure, (ax,) = panels(1, 1, 4, 3)
+    >>> paper_and_ours(ax, ["RLS"], [1.0], [1.1])
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['RLS']
+    """
+    y = np.arange(len(names))
+    ax.hlines(y, np.fmin(paper, ours), np.fmax(paper, ours), color="0.8", linewidth=2, zorder=1)
+    ax.plot(paper, y, "o", color=PAPER, markerfacecolor="white", markersize=7, label="paper")
+    ax.plot(ours, y, "o", color=OURS, markersize=5, label="ours")
+    ax.set_yticks(y, names)
+    ax.set_ylim(len(names) - 0.5, -0.5)
