@@ -1,6 +1,7 @@
 """The classification table: twenty streams, the paper's seven methods and four it leaves out."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,7 +10,7 @@ from dfop.evaluation import compare
 
 from . import printed
 from .run import Run, table, unconverged_is_known
-from .scores import Scores
+from .scores import Scores, beside
 from .settings import CLASSIFICATION, LARGE, PROTOCOL, SEVEN, SLOW, PaperStream, classifiers
 from .supply import supply
 
@@ -48,9 +49,6 @@ def scores(run: Run) -> tuple[Scores, dict[str, str]]:
             trials = run.slow_trials if group == "slow" and large else run.trials
             models = classifiers(stream)
 
-            def tell(cells: int, of: int | None, name: str = stream.name) -> None:
-                run.tell(f"classification: {name}", done + work * cells / (of or 1), total)
-
             with unconverged_is_known():
                 comparison = compare(
                     {name: models[name] for name in models if (name in SLOW) == (group == "slow")},
@@ -58,7 +56,7 @@ def scores(run: Run) -> tuple[Scores, dict[str, str]]:
                     trials=trials or run.trials,
                     jobs=run.jobs,
                     resume=run.record("classification", stream.name, group),
-                    progress=tell,
+                    progress=partial(_tell, run, stream.name, done, work, total),
                 )
             result.add(comparison)
         done += work
@@ -66,8 +64,14 @@ def scores(run: Run) -> tuple[Scores, dict[str, str]]:
     return result, sources
 
 
+def _tell(
+    run: Run, name: str, before: float, work: float, total: float, cells: int, of: int | None
+) -> None:
+    run.tell(f"classification: {name}", before + work * cells / (of or 1), total)
+
+
 def _plan(run: Run) -> Iterator[tuple[PaperStream, str, float]]:
-    """The fast methods everywhere, then the slow ones, longest first so that no core waits."""
+    """Plan the fast methods everywhere, then the slow ones, longest first so that no core waits."""
     wanted = [s for s in CLASSIFICATION if not run.only or s.name in run.only]
     rows = {s.name: run.rows(printed.sizes()[s.name].rows) for s in wanted}
     for group in ("fast", "slow"):
@@ -101,7 +105,7 @@ def classification(run: Run) -> None:
                     stream.name, sources[stream.name], method,
                     stream.mu if method.startswith("DFOP") else "",
                     len(ours), f"{ours.mean():.4f}", f"{result.spread(stream.name, method):.4f}",
-                    *((cell.mean, cell.std, f"{ours.mean() - cell.mean:.4f}") if cell else [""] * 3),
+                    *beside(cell, ours.mean()),
                     "" if method == "DFOP" else f"{p:.4g}", mark, cell.dfop_is if cell else "",
                 ]
             )  # fmt: skip
@@ -127,7 +131,7 @@ def _page(
         "paper / ours (difference). ●: DFOP is significantly better in our run, ○: worse (paired "
         "t-test, 95 %; trials overlap, so it is too sure of itself). **Bold**: best of our seven.",
         _main_table(result, streams, sources, published),
-        "What the paper leaves out. DFOP is its plain recursion, \"capped\" the same with the "
+        'What the paper leaves out. DFOP is its plain recursion, "capped" the same with the '
         "library's guard against wind-up; No-change predicts the previous label; DWM p=1 "
         "reconsiders its experts at every row, the paper's DWM at every 50th.",
         _extra_table(result, streams),

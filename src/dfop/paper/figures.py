@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+__all__ = ["COLOURS", "GREY", "OURS", "PAPER", "curves", "log_scale", "panels", "paper_and_ours"]
+
 PAPER, OURS = COLOURS[1], COLOURS[0]
 """The colours of the paper's numbers and of ours."""
 MANY = 12
@@ -84,6 +86,24 @@ def _spread_on_log_scale(ax: "Axes") -> None:
     for i in np.argsort(at, kind="stable"):
         floor = max(at[i], floor + 13)
         names[i].set_position((6, floor - at[i]))
+
+
+def log_scale(ax: "Axes") -> None:
+    """Put a logarithmic scale below, with plain numbers at 1, 3, 10, ...
+
+    Examples
+    --------
+    >>> figure, (ax,) = panels(1, 1, 4, 3)
+    >>> log_scale(ax)
+    >>> ax.get_xscale()
+    'log'
+    """
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+    ax.set_xscale("log")
+    ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 
 
 def paper_and_ours(ax: "Axes", names: Sequence[str], paper: Any, ours: Any) -> None:

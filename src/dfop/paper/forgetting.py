@@ -130,7 +130,7 @@ def forgetting(run: Run) -> None:
 
 
 def _picture(found: list[dict[str, Any]]) -> "Figure":
-    from .figures import GREY, OURS, PAPER, panels
+    from .figures import GREY, OURS, PAPER, log_scale, panels
 
     figure, (ax,) = panels(1, 1, 8.5, 1.4 + 0.32 * len(found))
     y = np.arange(len(found))
@@ -140,7 +140,7 @@ def _picture(found: list[dict[str, Any]]) -> "Figure":
     paper = [line["paper_mu"] for line in found]
     ax.plot(paper, y, "o", color=PAPER, markerfacecolor="white", markersize=9)
     ax.plot([line["best_mu"] for line in found], y, "o", color=OURS, markersize=5)
-    ax.set_xscale("log")
+    log_scale(ax)
     ax.set_yticks(y, [line["stream"] for line in found])
     ax.set_ylim(len(found) - 0.3, -1.2)
     ax.set_xlabel("forgetting factor mu per row (log scale)")

@@ -1,6 +1,7 @@
 """The regression table: four streams, the paper's seven methods and what it leaves out."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from dfop.streams import Stream, hyperplane_regression
 
 from . import printed
 from .run import Run, table
-from .scores import Scores
+from .scores import Scores, beside
 from .settings import REGRESSION, REGRESSION_SEVEN, PaperStream, regressors
 from .supply import supply
 
@@ -39,11 +40,11 @@ def unit_range(stream: ArrayStream) -> ArrayStream:
 
     Examples
     --------
-    >>> rows = ArrayStream(np.array([[1.0], [3.0]]), np.array([5.0, 7.0]), "regression", ["x"], None)
+    >>> X, y = np.array([[1.0], [3.0]]), np.array([5.0, 7.0])
+    >>> rows = ArrayStream(X, y, "regression", ["x"], None)
     >>> unit_range(rows).X.ravel(), unit_range(rows).y
     (array([0., 1.]), array([0., 1.]))
     """
-    from dataclasses import replace
 
     def scaled(values: Any) -> Any:
         width = np.ptp(values, axis=0)
@@ -125,7 +126,7 @@ def regression(run: Run) -> None:
                 [
                     stream.name, method, _mu(stream, method), len(ours),
                     f"{ours.mean():.5f}", f"{result.spread(stream.name, method):.5f}",
-                    *((cell.mean, cell.std, f"{ours.mean() - cell.mean:.5f}") if cell else [""] * 3),
+                    *beside(cell, ours.mean()),
                     "" if method == "DFOP" else f"{p:.4g}", mark, cell.dfop_is if cell else "",
                 ]
             )  # fmt: skip
@@ -174,16 +175,19 @@ def _page(
         "The paper does not state its protocol. Here: no intercept; every row predicted before "
         "its target is learned and scored; SRU and Debutanizer scaled to [0, 1] over the whole "
         "file, which looks ahead, and a random contiguous 80 % of it per trial; a new hyperplane "
-        "per trial. DFOP's mu is the one whose error is the printed one, \"best mu\" the one with "
+        'per trial. DFOP\'s mu is the one whose error is the printed one, "best mu" the one with '
         f"the least error in hindsight: {mus}.",
         "No-change, which predicts the previous value, is not in the paper.",
     ]
     if late:
         fields = [
             [m, f"{known['hyperplane', m].mean:.3f}±{known['hyperplane', m].std:.3f}"]
-            + [f"{v.mean():.3f}±{v.std(ddof=1):.3f}" for v in (result.trials["hyperplane", m], late[m])]
+            + [
+                f"{values.mean():.3f}±{values.std(ddof=1):.3f}"
+                for values in (result.trials["hyperplane", m], late[m])
+            ]
             for m in REGRESSION_SEVEN
-        ]  # fmt: skip
+        ]
         paragraphs += [
             f"The hyperplane, scored over all rows and from row {WARM + 1} on:",
             table(["method", "paper", "all rows", f"from row {WARM + 1}"], fields),
@@ -195,7 +199,7 @@ def _page(
 
 
 def _picture(result: Scores, streams: Sequence[PaperStream]) -> "Figure":
-    from .figures import GREY, OURS, PAPER, panels, paper_and_ours
+    from .figures import OURS, PAPER, log_scale, panels, paper_and_ours
 
     known = printed.scores("regression")
     figure, axes = panels(1, len(streams), 3.1 * len(streams) + 1, 3.4, sharey=True)
@@ -203,14 +207,11 @@ def _picture(result: Scores, streams: Sequence[PaperStream]) -> "Figure":
     for ax, stream in zip(axes, streams, strict=True):
         paper = [known[stream.name, m].mean for m in REGRESSION_SEVEN]
         paper_and_ours(ax, names, [*paper, np.nan], result.mean([stream.name], names)[0])
-        ax.set_xscale("log")
+        log_scale(ax)
         ax.set_title(stream.name, loc="left", fontsize=10)
         ax.set_xlabel("mean squared error x 100")
         ax.grid(axis="x", color="0.9")
     axes[0].annotate("○ paper", (0.03, 0.10), xycoords="axes fraction", color=PAPER)
     axes[0].annotate("● ours", (0.03, 0.03), xycoords="axes fraction", color=OURS)
-    figure.suptitle(
-        "Regression: DFOP and RLS as printed, ensembles not; no-change is not in the paper",
-        x=0.01, ha="left", fontsize=11, color="black" if streams else GREY,
-    )  # fmt: skip
+    figure.suptitle("Regression: the paper's errors and ours", x=0.01, ha="left", fontsize=11)
     return figure

@@ -55,11 +55,8 @@ def robustness(run: Run) -> None:
         ],
     )
     order = np.argsort(-ours.sum(axis=0))
-    rows = [
-        [SEVEN[m], f"{everything[m]:.2f}", f"{paper.sum(axis=0)[m]:.2f}"]
-        + [f"{ours.sum(axis=0)[m]:.2f}", f"{whole[m]:.2f}"]
-        for m in order
-    ]
+    columns = (everything, paper.sum(axis=0), ours.sum(axis=0), whole)
+    rows = [[SEVEN[m], *(f"{sums[m]:.2f}" for sums in columns)] for m in order]
     run.write_markdown(
         "robustness",
         "Robustness",

@@ -8,7 +8,24 @@ from numpy.typing import NDArray
 
 from dfop.evaluation import Comparison, statistics
 
+from .printed import Cell
+
 Floats = NDArray[np.float64]
+
+
+def beside(cell: Cell | None, ours: float) -> list[str]:
+    """Put printed mean, its spread and our difference from it into fields of a CSV file.
+
+    Examples
+    --------
+    >>> beside(Cell(87.99, 0.05, ""), 88.1)
+    ['87.99', '0.05', '0.11000']
+    >>> beside(None, 88.1)
+    ['', '', '']
+    """
+    if cell is None:
+        return ["", "", ""]
+    return [f"{cell.mean:g}", f"{cell.std:g}", f"{ours - cell.mean:.5f}"]
 
 
 @dataclass

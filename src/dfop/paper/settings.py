@@ -178,7 +178,7 @@ def regressors(stream: PaperStream) -> dict[str, Any]:
     ['DFOP capped', 'DFOP best mu', 'AddExp.C beta=.1', 'AddExp.C oldest', 'No-change',
      'Running mean']
     """
-    plain = {"fit_intercept": False}
+    plain: dict[str, Any] = {"fit_intercept": False}
     return {
         "RLS": RLSRegressor(**plain),
         "OB": OnlineBaggingRegressor(**plain),

@@ -43,16 +43,15 @@ def supply(run: Run, stream: PaperStream) -> Supplied | None:
     try:
         if not stream.key or stream.name in run.left_out:
             raise DownloadError("it is generated")
-        rows, source = load(stream.key), "published file"
-        rows = in_memory(rows[: run.rows(len(rows))])
+        whole, source = load(stream.key), "published file"
     except (DownloadError, ImportError) as error:
         if stream.key and stream.name not in run.left_out:
             _tell(run, stream, str(error))
         if stream.generate is None:
             return None
-        drawn = stream.generate(seed=0)
-        rows = in_memory(drawn[: run.rows(len(drawn))])
+        whole = stream.generate(seed=0)
         source = "stand-in, generated" if stream.stand_in else "generated"
+    rows = in_memory(whole[: run.rows(len(whole))])
     return Supplied(replace(rows, name=stream.name), source)
 
 

@@ -1,0 +1,180 @@
+"""Each target runs with no data at all, writes what it promises, and continues after a kill."""
+
+import csv
+import importlib
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from dfop.cli import app
+from dfop.paper import TARGETS, Run
+from dfop.paper.scores import Scores
+from dfop.paper.settings import CLASSIFICATION, SEVEN, find
+from dfop.paper.supply import supply
+
+# The package gives its function this name.
+classification_module = importlib.import_module("dfop.paper.classification")
+
+
+def read(run, name):
+    return list(csv.DictReader((run.folder / f"{name}.csv").read_text("utf-8").splitlines()))
+
+
+def test_classification_without_data_uses_the_generators_and_says_so(run):
+    run.only = ("SEA", "UG-2C-3D", "Chess")
+    TARGETS["classification"](run)
+    lines = read(run, "classification")
+    assert {line["stream"] for line in lines} == {"SEA", "UG-2C-3D"}
+    assert {line["source"] for line in lines} == {"generated", "stand-in, generated"}
+    assert len(lines) == 2 * 11
+    dfop = next(ln for ln in lines if ln["stream"] == "SEA" and ln["method"] == "DFOP")
+    assert float(dfop["mean"]) > 80
+    assert float(dfop["difference"]) == pytest.approx(float(dfop["mean"]) - 87.99, abs=1e-3)
+    assert any("Chess" in message and "left out" in message for message in run.messages)
+    page = (run.folder / "classification.md").read_text("utf-8")
+    assert "Quick run" in page
+    assert "does not state its protocol" in page
+    assert "win/tie/loss of DFOP, our 1" in page  # the stand-in does not count
+    assert (run.folder / "classification.png").read_bytes().startswith(b"\x89PNG")
+    assert (run.folder / "classification.svg").exists()
+
+
+def test_classification_continues_after_a_kill(run, monkeypatch):
+    run.only = ("1CDT",)
+    calls = []
+    real = classification_module.compare
+
+    def killed(*args, **kwargs):
+        calls.append(kwargs["resume"])
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return real(*args, **kwargs)
+
+    monkeypatch.setattr(classification_module, "compare", killed)
+    with pytest.raises(KeyboardInterrupt):
+        TARGETS["classification"](run)
+    kept = calls[0].read_bytes()
+    assert len(kept.splitlines()) == 1 + 2 * 8  # the header and two trials of the fast methods
+    monkeypatch.setattr(classification_module, "compare", real)
+    TARGETS["classification"](run)
+    assert calls[0].read_bytes() == kept  # nothing was done twice
+    assert len(read(run, "classification")) == 11
+
+
+def test_slow_methods_may_have_fewer_trials_and_the_page_says_so(run, monkeypatch):
+    monkeypatch.setattr(classification_module, "LARGE", 500)
+    run.only, run.trials, run.slow_trials = ("2CDT",), 3, 2
+    TARGETS["classification"](run)
+    trials = {line["method"]: line["trials"] for line in read(run, "classification")}
+    assert trials["SVM-win"] == trials["SVM-ada"] == "2"
+    assert trials["DFOP"] == "3"
+    assert "† Fewer trials (2) of SVM-win" in (run.folder / "classification.md").read_text("utf-8")
+
+
+def test_robustness_is_the_ratio_of_the_accuracies_of_classification(run):
+    run.only = ("2CDT", "2CHT")
+    TARGETS["classification"](run)
+    TARGETS["robustness"](run)
+    accuracy = {
+        (ln["stream"], ln["method"]): float(ln["mean"]) for ln in read(run, "classification")
+    }
+    for line in read(run, "robustness"):
+        worst = min(accuracy[line["stream"], m] for m in SEVEN)
+        ratio = accuracy[line["stream"], line["method"]] / worst
+        assert float(line["robustness"]) == pytest.approx(ratio, abs=1e-3)
+    assert (run.folder / "robustness.png").exists()
+
+
+def test_regression_without_data_has_the_hyperplane_as_printed(run):
+    TARGETS["regression"](run)
+    lines = {line["method"]: line for line in read(run, "regression")}
+    assert {line["stream"] for line in read(run, "regression")} == {"hyperplane"}
+    assert float(lines["DFOP"]["mse_x100"]) == pytest.approx(0.619, abs=0.03)
+    assert float(lines["No-change"]["mse_x100"]) > 5
+    page = (run.folder / "regression.md").read_text("utf-8")
+    assert "Left out, no file: SRU-1, SRU-2, Debutanizer." in page
+    late = page.split("from row 251 |")[1].split("| RLS | 2.291±0.045 |")[1].split("|")[1]
+    assert float(late.split("±")[0]) == pytest.approx(2.291, abs=0.15)
+
+
+def test_forgetting_finds_a_mu_above_one_over_the_interval(run):
+    run.only = ("2CDT", "1CSurr")
+    TARGETS["forgetting"](run)
+    lines = {line["stream"]: line for line in read(run, "forgetting")}
+    assert lines["2CDT"]["T0"] == "400"
+    assert 1 < float(lines["2CDT"]["product"]) < 20
+    assert lines["1CSurr"]["paper_mu"] == "0.005"
+    assert len(read(run, "forgetting-grid")) == 2 * 15
+
+
+def test_holdout_has_seven_curves_per_stream_and_continues(run):
+    TARGETS["holdout"](run)
+    lines = read(run, "holdout")
+    assert len({(line["stream"], line["method"]) for line in lines}) == 14
+    kept = run.record("holdout").read_bytes()
+    TARGETS["holdout"](run)
+    assert run.record("holdout").read_bytes() == kept
+
+
+def test_tracking_shows_that_forgetting_follows(run):
+    TARGETS["tracking"](run)
+    end = {
+        ln["mu"]: float(ln["weight_error"]) for ln in read(run, "tracking") if ln["rows"] == "2000"
+    }
+    assert end["0.01"] < 0.15 < 0.4 < end["0.0"]
+
+
+def test_sensitivity_ends_at_the_accuracy_of_the_stream(run):
+    TARGETS["sensitivity"](run)
+    from dfop import DFOPClassifier, evaluate
+
+    rows = supply(run, find("SEA")).rows
+    accuracy = 100 * evaluate(DFOPClassifier(0.01), rows).metrics["accuracy"]
+    last = [ln for ln in read(run, "sensitivity") if (ln["stream"], ln["mu"]) == ("SEA", "0.01")][
+        -1
+    ]
+    assert float(last["accumulated_accuracy"]) == pytest.approx(accuracy, abs=1e-3)
+
+
+def test_datasets_lists_what_is_there_and_what_is_not(run):
+    TARGETS["datasets"](run)
+    lines = {line["stream"]: line for line in read(run, "datasets")}
+    assert len(lines) == 24
+    assert lines["Spam"]["source"] == "left out"
+    assert lines["hyperplane (regression)"]["features"] == "10"
+    assert sum("left out" in message for message in run.messages) == 11
+
+
+def test_a_stream_that_is_broken_is_not_replaced(run, tmp_path, monkeypatch):
+    """A wrong file is an error to be told, not a reason to generate other rows."""
+    folder = tmp_path / "broken"
+    folder.mkdir()
+    (folder / "sea.csv.gz").write_bytes(b"not gzip")
+    monkeypatch.setenv("DFOP_DATA", str(folder))
+    with pytest.raises(ValueError, match=r"sea\.csv\.gz"):
+        supply(run, CLASSIFICATION[0])
+
+
+def test_unequal_trials_are_tested_on_those_they_share():
+    scores = Scores("A")
+    rng = np.random.default_rng(0)
+    scores.trials["S", "A"] = 90 + rng.normal(size=10)
+    scores.trials["S", "B"] = scores.trials["S", "A"][:3] - [1.0, 1.1, 0.9]
+    assert scores.outcome("S", "B")[1] == "better"
+    assert scores.counts(["S"], "B") == (1, 0, 0)
+
+
+def test_the_command_runs_a_target_and_refuses_others(run, tmp_path):
+    arguments = ["paper", "tracking", "--quick", "--jobs", "1", "--results", str(tmp_path / "out")]
+    outcome = CliRunner().invoke(app, arguments)
+    assert outcome.exit_code == 0, outcome.output
+    assert (tmp_path / "out" / "tracking.md").exists()
+    outcome = CliRunner().invoke(app, ["paper", "tables"])
+    assert outcome.exit_code == 2
+    assert "classification" in outcome.output
+
+
+def test_one_trial_has_no_spread(tmp_path):
+    with pytest.raises(ValueError, match="at least 2 trials"):
+        Run(tmp_path, trials=1)
