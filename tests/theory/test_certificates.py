@@ -284,6 +284,8 @@ def test_a_rotated_direction_without_excitation_keeps_its_error(rng):
     X = (rng.normal(size=(3000, 3)) * [1.0, 1.0, 0.0]) @ rotation.T
     c = certify(X, mu=0.05, noise=0.1, drift=1e-3, start_error=rotation[:, 2], at=[1000, 3000])
     np.testing.assert_allclose(c.C3.initial, 1.0, rtol=0.01)
+    # |P| = lam^-t / |R0| is far below the rounding of R, and still known
+    np.testing.assert_allclose(c.C2.initial, 1.0)
     # the drift piles up there as in a random walk, and is tracked in the other two directions
     np.testing.assert_allclose(c.second_moment.drift, 1e-6 * c.rows, rtol=0.05)
 

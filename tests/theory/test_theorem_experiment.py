@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from dfop.theory import SETTINGS, draw_experiment, run_experiment
+from dfop.theory import SETTINGS, certify, draw_experiment, run_experiment
 
 NAMES = ("C0", "C1", "C2", "C3")
 
@@ -20,6 +20,19 @@ def test_there_are_three_settings_that_differ_in_kind(outcomes):
     assert len(outcomes) == 3
     assert {outcome.setting.law for outcome in outcomes} == {"normal", "uniform", "sign"}
     assert all(outcome.error.shape[0] == 400 for outcome in outcomes)
+
+
+@pytest.mark.parametrize(
+    ("number", "row", "part"), [(0, -1, "noise"), (1, -1, "drift"), (2, 30, "initial")]
+)
+def test_in_each_setting_another_part_of_the_error_matters_most(number, row, part):
+    setting = SETTINGS[number]
+    X, _, w = setting.draw(0)
+    moment = certify(
+        X, mu=setting.mu, noise=setting.noise, drift=setting.drift, start_error=-w[0],
+        P0=setting.prior_variance,
+    ).second_moment  # fmt: skip
+    assert getattr(moment, part)[row] > 0.7 * moment.total[row]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -19,7 +19,15 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Parts:
-    """A bound, or a second moment, split into what start, noise and drift contribute."""
+    """A bound, or a second moment, split into what start, noise and drift contribute.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dfop.theory import Parts
+    >>> Parts(np.array([0.5]), np.array([0.25]), np.array([0.25])).total
+    array([1.])
+    """
 
     initial: Array
     """What is left of the error before the first row."""

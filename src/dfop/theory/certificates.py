@@ -4,7 +4,7 @@ The model is ``y(t) = x(t)'w(t-1) + eps(t)``, ``w(t) = w(t-1) + s(t)``. In DFOP 
 
 .. math:: R(t)\tilde w(t) = (1-\mu) R(t-1)\tilde w(t-1) + \mu\, x(t) \epsilon(t) - R(t) s(t) ,
 
-so it has a part from the start, one from the noise and one from the drift:
+so the error has a part from the start, one from the noise and one from the drift:
 
 .. math::
 
@@ -17,7 +17,7 @@ so it has a part from the start, one from the noise and one from the drift:
 ``C3``  the covariance proxy of ``w~(t)`` itself, and the radius of `quadratic_radius`.
 
 Each holds with probability ``1 - delta`` at each fixed row, not at all rows at once: for a band
-over ``n`` rows use ``delta/n``. The order ``C3 <= C2 <= C1 <= C0`` is certain, not only likely.
+over ``n`` rows use ``delta/n``. The order ``C3 <= C2 <= C1 <= C0`` is certain (but for rounding).
 All are statements given the rows: these must not depend on noise or drift.
 """
 
@@ -51,7 +51,15 @@ ASSUMPTIONS = {
 
 @dataclass(frozen=True)
 class Certificates:
-    """Certificates along a stream, at the rows `rows`; see `certify`."""
+    """Certificates along a stream, at the rows `rows`; see `certify`.
+
+    Examples
+    --------
+    >>> from dfop.theory import certify
+    >>> c = certify([[1.0], [1.0]], mu=0.5, noise=1.0, drift=0.0, start_error=2.0, P0=1.0)
+    >>> c.rows, c.C3.initial
+    (array([1, 2]), array([0.66666667, 0.28571429]))
+    """
 
     rows: NDArray[np.int64]
     """Row numbers, from 1."""

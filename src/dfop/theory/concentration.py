@@ -149,7 +149,16 @@ def quadratic_radius(trace: Any, trace_square: Any, norm: Any, probability: Any)
 
 @dataclass(frozen=True)
 class TailCheck:
-    """How often random sums were longer than a radius, and how often Theorem 1 lets them."""
+    """How often random sums were longer than a radius, and how often Theorem 1 lets them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dfop.theory import check_theorem1
+    >>> check = check_theorem1(np.ones((4, 9, 1)), 1.0, gamma=[0.0, 1.0, 2.0])  # no martingale
+    >>> check.frequency, check.holds
+    (array([1., 1., 0.]), False)
+    """
 
     gamma: Array
     """Deviations at which the tail was looked at."""

@@ -78,7 +78,7 @@ class Setting:
 SETTINGS = (
     Setting("slow drift", d=5, mu=0.01, noise=0.1, drift=2e-4),
     Setting(
-        "fast drift, bounded", d=3, mu=0.05, noise=0.1, drift=5e-3, law="sign", rows=400
+        "fast drift, bounded", d=3, mu=0.05, noise=0.1, drift=1e-2, law="sign", rows=400
     ),
     Setting(
         "correlated, wrong start", d=8, mu=0.02, noise=0.3, drift=2e-3, law="uniform",
@@ -90,7 +90,17 @@ SETTINGS = (
 
 @dataclass(frozen=True)
 class Outcome:
-    """What happened at one setting: arrays of shape (seeds, rows) at the rows looked at."""
+    """What happened at one setting: arrays of shape (seeds, rows) at the rows looked at.
+
+    Examples
+    --------
+    >>> from dfop.theory import SETTINGS, run_experiment
+    >>> outcome, = run_experiment(SETTINGS[1:2], seeds=20, points=3)
+    >>> outcome.rows, outcome.error.shape
+    (array([  1,  20, 400]), (20, 3))
+    >>> outcome.table()[-1]["coverage C0"]
+    1.0
+    """
 
     setting: Setting
     delta: float

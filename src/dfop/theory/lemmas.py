@@ -190,7 +190,14 @@ def normal_light_tail(gamma: float, d: int = 1, *, reach: float = math.inf) -> f
 
 @dataclass(frozen=True)
 class Lemma2Sides:
-    """Both sides of Lemma 2 on one sequence."""
+    """Both sides of Lemma 2 on one sequence.
+
+    Examples
+    --------
+    >>> from dfop.theory import lemma2_sides
+    >>> lemma2_sides([[0.0]], [[[1.0]]], [[3.0]], mu=0.25)
+    Lemma2Sides(left=0.75, by_parts=0.75, right=6.0, B=3.0)
+    """
 
     left: float
     """``|sum_k (1-mu)^(t-k) Y(k) x(k)|``."""
