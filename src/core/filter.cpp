@@ -276,12 +276,10 @@ void Filter::restore(const Snapshot& s) {
 }
 
 std::size_t first_unusable(const double* values, std::size_t n) {
-    constexpr std::size_t kBlock = 256;
+    constexpr std::size_t kBlock = 4096;
     for (std::size_t start = 0; start < n; start += kBlock) {
         const std::size_t end = std::min(start + kBlock, n);
-        bool usable = true;
-        for (std::size_t i = start; i < end; ++i) usable &= std::fabs(values[i]) <= kLargest;
-        if (usable) continue;
+        if (best_kernel().all_within(values + start, end - start, kLargest)) continue;
         for (std::size_t i = start; i < end; ++i)
             if (!(std::fabs(values[i]) <= kLargest)) return i;
     }

@@ -54,6 +54,8 @@ struct Kernel {
     void (*learn)(const State&, const Chunk&);
     // yhat (rows x outputs) of rows x (4 * tiles) scaled and padded
     void (*predict)(const State&, const double* x, std::size_t rows, double* yhat);
+    // whether every magnitude is at most the bound; a NaN is not
+    bool (*all_within)(const double* values, std::size_t n, double bound);
 };
 
 namespace baseline { extern const Kernel kernel; }

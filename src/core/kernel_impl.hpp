@@ -218,9 +218,20 @@ bool stage(const double* row, const double* inverse_scale, std::size_t n, double
     return fits;
 }
 
+bool all_within(const double* values, std::size_t n, double bound) {
+    Vec marks = zero();
+    const Vec limit = broadcast(bound);
+    std::size_t i = 0;
+    for (; i + kLanes <= n; i += kLanes)
+        marks = mark_above(marks, magnitude(load_any(values + i)), limit);
+    bool within = !any_marked(marks);
+    for (; i < n; ++i) within &= std::fabs(values[i]) <= bound;
+    return within;
+}
+
 }  // namespace
 
 extern const Kernel kernel;
-const Kernel kernel{DFOP_ISA_NAME, stage, learn, predict};
+const Kernel kernel{DFOP_ISA_NAME, stage, learn, predict, all_within};
 
 }  // namespace dfop::DFOP_ISA

@@ -39,6 +39,11 @@ inline Vec magnitude(Vec a) { return _mm256_andnot_pd(broadcast(-0.0), a); }
 inline bool all_at_most(Vec a, double bound) {
     return _mm256_movemask_pd(_mm256_cmp_pd(a, broadcast(bound), _CMP_LE_OQ)) == 0xf;
 }
+// Lanes that are not at most the bound, NaN among them, stay marked in `marks`.
+inline Vec mark_above(Vec marks, Vec a, Vec bound) {
+    return _mm256_or_pd(marks, _mm256_cmp_pd(a, bound, _CMP_NLE_UQ));
+}
+inline bool any_marked(Vec marks) { return _mm256_movemask_pd(marks) != 0; }
 inline double last(Vec a) {
     const __m128d high = _mm256_extractf128_pd(a, 1);
     return _mm_cvtsd_f64(_mm_unpackhi_pd(high, high));
@@ -91,6 +96,8 @@ inline Vec magnitude(Vec a) { return max(a, -a); }
 inline bool all_at_most(Vec a, double bound) {
     return a[0] <= bound && a[1] <= bound && a[2] <= bound && a[3] <= bound;
 }
+inline Vec mark_above(Vec marks, Vec a, Vec bound) { return a <= bound ? marks : broadcast(1.0); }
+inline bool any_marked(Vec marks) { return !all_at_most(marks, 0.0); }
 inline double last(Vec a) { return a[3]; }
 inline Vec shift_in(Vec a, double carry) { return Vec{carry, a[0], a[1], a[2]}; }
 inline Vec running_sum(Vec a) {
