@@ -125,6 +125,16 @@ def test_tracking_shows_that_forgetting_follows(run):
     assert end["0.01"] < 0.15 < 0.4 < end["0.0"]
 
 
+def test_theorem_holds_as_often_as_it_says(run):
+    TARGETS["theorem"](run)
+    lines = read(run, "theorem")
+    assert len({line["setting"] for line in lines}) == 3
+    for line in lines:
+        assert float(line["coverage C3"]) >= 0.95 - 0.06  # 40 seeds
+        assert float(line["C3"]) <= float(line["C2"]) <= float(line["C1"]) <= float(line["C0"])
+    assert (run.folder / "theorem.png").exists()
+
+
 def test_sensitivity_ends_at_the_accuracy_of_the_stream(run):
     TARGETS["sensitivity"](run)
     from dfop import DFOPClassifier, evaluate

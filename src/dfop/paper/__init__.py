@@ -15,6 +15,7 @@ from .regression import regression
 from .robustness import robustness
 from .run import Run
 from .sensitivity import sensitivity
+from .theorem import theorem
 from .tracking import tracking
 
 TARGETS: Mapping[str, Callable[[Run], None]] = MappingProxyType(
@@ -25,6 +26,7 @@ TARGETS: Mapping[str, Callable[[Run], None]] = MappingProxyType(
         "regression": regression,
         "forgetting": forgetting,
         "holdout": holdout,
+        "theorem": theorem,
         "classification": classification,
         "robustness": robustness,
     }
