@@ -2,6 +2,9 @@
 
 import csv
 import importlib
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
@@ -40,25 +43,28 @@ def test_classification_without_data_uses_the_generators_and_says_so(run):
     assert (run.folder / "classification.svg").exists()
 
 
-def test_classification_continues_after_a_kill(run, monkeypatch):
+def test_classification_continues_after_a_kill(run):
+    code = (
+        "import dfop.streams.download as download; from dfop.streams import DownloadError\n"
+        "def refuse(*_): raise DownloadError('no network')\n"
+        "download._fetch = refuse\n"
+        "from pathlib import Path; from dfop.paper import TARGETS, Run; "
+        f"TARGETS['classification'](Run(Path({str(run.folder)!r}), quick=True, jobs=1, "
+        "only=('1CDT',)))"
+    )
+    fast, slow = (run.record("classification", "1CDT", group) for group in ("fast", "slow"))
+    with subprocess.Popen([sys.executable, "-c", code]) as process:
+        while process.poll() is None and not (slow.exists() and slow.read_bytes().count(b"\n") > 1):
+            time.sleep(0.02)
+        process.kill()
+    kept = fast.read_bytes(), slow.read_bytes()
+    assert kept[0].count(b"\n") == 1 + 2 * 8  # the header and two trials of the fast methods
+    assert 1 < kept[1].count(b"\n") < 1 + 2 * 3
+    assert not (run.folder / "classification.csv").exists()
     run.only = ("1CDT",)
-    calls = []
-    real = classification_module.compare
-
-    def killed(*args, **kwargs):
-        calls.append(kwargs["resume"])
-        if len(calls) == 2:
-            raise KeyboardInterrupt
-        return real(*args, **kwargs)
-
-    monkeypatch.setattr(classification_module, "compare", killed)
-    with pytest.raises(KeyboardInterrupt):
-        TARGETS["classification"](run)
-    kept = calls[0].read_bytes()
-    assert len(kept.splitlines()) == 1 + 2 * 8  # the header and two trials of the fast methods
-    monkeypatch.setattr(classification_module, "compare", real)
     TARGETS["classification"](run)
-    assert calls[0].read_bytes() == kept  # nothing was done twice
+    assert fast.read_bytes() == kept[0]  # nothing was done twice
+    assert slow.read_bytes().startswith(kept[1][: kept[1].rindex(b"\n") + 1])
     assert len(read(run, "classification")) == 11
 
 

@@ -60,6 +60,8 @@ def curves(
     >>> ax.get_xlabel()
     'rows learned'
     """
+    from matplotlib.ticker import MaxNLocator
+
     if log:
         ax.set_yscale("log")
     ax.set_ylim(*ylim)
@@ -69,8 +71,10 @@ def curves(
     draw_lines(ax, x, lines, ())
     if log:
         _spread_on_log_scale(ax)
-    for line in ax.lines:
-        line.set_linewidth(1.2)
+    named = [line for line in ax.lines if not str(line.get_label()).startswith("_")]
+    for place, line in enumerate(named):
+        line.set(linewidth=1.2, zorder=3 - place / 10)  # the first on top
+    ax.xaxis.set_major_locator(MaxNLocator(6))
     ax.set_title(title, loc="left", fontsize=10)
     ax.set_ylabel(ylabel)
     ax.set_xlabel("rows learned")

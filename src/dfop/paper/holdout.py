@@ -110,6 +110,7 @@ def _picture(found: dict[tuple[str, str], dict[str, Any]]) -> "Figure":
         for j, methods in enumerate((ORDER, NEAT)):
             lines = [(m, np.array(found[stream, m]["accuracy"])) for m in methods]
             lowest = min(np.percentile(values, 0.5) for _, values in lines)
+            highest = max(values.max() for _, values in lines)
             first = found[stream, methods[0]]
             curves(
                 axes[2 * i + j],
@@ -117,7 +118,8 @@ def _picture(found: dict[tuple[str, str], dict[str, Any]]) -> "Figure":
                 lines,
                 title=f"{stream}: {'all seven' if j == 0 else 'the neat version'}",
                 ylabel="accuracy on fresh rows, %",
-                ylim=(lowest - 1, max(values.max() for _, values in lines) + 1),
+                # Room above for the names of lines that end close together.
+                ylim=(lowest - 1, highest + 0.12 * (highest - lowest)),
                 changes=first["changes"],
             )
     figure.suptitle(
