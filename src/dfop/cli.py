@@ -111,7 +111,7 @@ def paper(
         TextColumn("left:"),
         TimeRemainingColumn(),
     ]
-    with Progress(*columns, console=console) as progress:
+    with experiments.unconverged_is_known(), Progress(*columns, console=console) as progress:
         bar = progress.add_task("")
 
         def tell(what: str, done: float, total: float) -> None:

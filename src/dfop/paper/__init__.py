@@ -13,7 +13,7 @@ from .forgetting import forgetting
 from .holdout import holdout
 from .regression import regression
 from .robustness import robustness
-from .run import Run
+from .run import Run, unconverged_is_known
 from .sensitivity import sensitivity
 from .theorem import theorem
 from .tracking import tracking
@@ -33,4 +33,4 @@ TARGETS: Mapping[str, Callable[[Run], None]] = MappingProxyType(
 )
 """The short ones first."""
 
-__all__ = ["TARGETS", "Run"]
+__all__ = ["TARGETS", "Run", "unconverged_is_known"]

@@ -191,7 +191,13 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def unconverged_is_known() -> Iterator[None]:
     """Keep solvers that stop early from filling the screen, in worker processes as well.
 
-    The SVMs on raw units do, by design: see the baselines' documentation.
+    The SVMs on raw units do, by design: see the baselines' documentation. Worker processes read
+    the rule when they start, so it must be there before the first of them.
+
+    Examples
+    --------
+    >>> with unconverged_is_known():
+    ...     warnings.warn("The SVM stopped after 9 steps", ConvergenceWarning, stacklevel=1)
     """
     before = os.environ.get("PYTHONWARNINGS")
     rule = "ignore:The SVM stopped after:UserWarning"
