@@ -231,7 +231,7 @@ def _picture(result: Scores, streams: Sequence[PaperStream]) -> "Figure":
         ax.plot(values[~far], y[~far], "o", color=OURS, markersize=5)
         ax.plot(values[far], y[far], "D", color=PAPER, markersize=5)
         ax.set_xscale("symlog", linthresh=2)
-        ax.set_xlim(-45, 45)
+        ax.set_xlim(-50, 50)
         ax.set_xticks([-20, -1, 1, 20], ["-20", "-1", "1", "20"], fontsize=8)
         ax.minorticks_off()
         ax.set_title(f"{method}: {int((~far).sum())} of {len(names)}", loc="left", fontsize=10)

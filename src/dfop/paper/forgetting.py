@@ -152,6 +152,8 @@ def _picture(found: list[dict[str, Any]]) -> "Figure":
     ):
         ax.annotate(text, (x, 0.985), xycoords="axes fraction", color=colour, va="top")
     ax.set_title(
-        "The best mu is a few times 1/T0, and a wide range does as well", loc="left", fontsize=11
+        "Forgetting: the mu of the paper, the best mu, and one over the interval of change",
+        loc="left",
+        fontsize=11,
     )
     return figure
