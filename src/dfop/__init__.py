@@ -8,10 +8,11 @@ paper: `dfop.baselines`. For River: `dfop.river`.
 from importlib.metadata import version as _version
 
 from . import baselines, streams
-from .estimators import DFOPClassifier, DFOPRegressor
+from .classifier import DFOPClassifier
 from .evaluation import compare, evaluate, holdout
 from .forgetting import half_life, period
 from .persistence import ModelFileError, load, save
+from .regressor import DFOPRegressor
 
 __all__ = [
     "DFOPClassifier",

@@ -12,7 +12,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
+
+from .validation import check_length
 
 Array = NDArray[np.float64]
 
@@ -128,3 +131,41 @@ def _nearest_in_simplex(v: Array) -> Array:
     theta = (np.cumsum(ordered, axis=1) - 1.0) / np.arange(1, v.shape[1] + 1)
     r = np.count_nonzero(ordered > theta, axis=1)
     return np.asarray(np.maximum(v - theta[np.arange(len(v)), r - 1][:, np.newaxis], 0.0))
+
+
+def as_labels(y: Any, n: int) -> NDArray[Any]:
+    """Return labels as a usable array of shape (n,) or (n, m)."""
+    if y is None:
+        raise ValueError("learning requires y to be passed, but the target y is None")
+    labels: NDArray[Any] = check_array(
+        y, dtype=None, ensure_2d=False, ensure_all_finite=False, ensure_min_samples=0,
+        input_name="y",
+    )  # fmt: skip
+    check_length(labels, n)
+    if labels.dtype == object:
+        _check_alike(labels)
+    if labels.ndim > 2 or labels.size == 0:
+        raise ValueError(f"y has shape {labels.shape}: expected (n,) or (n, m) with m > 0")
+    missing = labels != labels  # NaN of any type is the one value unlike itself
+    if np.any(missing):
+        t = int(np.argwhere(missing)[0][0])
+        raise ValueError(f"y contains NaN at row {t}: drop rows without a label before learning")
+    if labels.dtype.kind == "f" and np.isinf(labels).any():
+        t = int(np.argwhere(np.isinf(labels))[0][0])
+        raise ValueError(f"y contains infinity at row {t}: drop or recode it before learning")
+    return labels
+
+
+def _check_alike(labels: NDArray[Any]) -> None:
+    """Refuse missing labels and labels that cannot be sorted among each other."""
+    for column in labels.reshape(len(labels), -1).T:
+        for t, label in enumerate(column):
+            if label is None:
+                raise ValueError(
+                    f"y contains None at row {t}: drop rows without a label before learning"
+                )
+            if isinstance(label, str) != isinstance(column[0], str) and label == label:
+                raise ValueError(
+                    f"y contains {label!r} at row {t} but {column[0]!r} at row 0: labels must be "
+                    "of one type"
+                )

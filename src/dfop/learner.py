@@ -171,3 +171,9 @@ class Learner(BaseEstimator, ABC):
             if self._log_discount:
                 self._filter.forget(max(math.exp(self._log_discount), 1e-300))
         return self._filter
+
+    def _coefficients(self) -> tuple[Array, Array]:
+        if getattr(self, "_filter", None) is None:
+            raise AttributeError("the weights are known once a row was learned")
+        assert self._filter is not None
+        return self._filter.coefficients()

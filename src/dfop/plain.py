@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .classifier import DFOPClassifier
 from .core import Filter, NamedFilter, restore_filter
 from .discounts import Clock
-from .estimators import DFOPClassifier, DFOPRegressor
 from .forgetting import ByClock, ByRows
 from .labels import LabelCode
 from .learner import Learner
+from .regressor import DFOPRegressor
 
 Tensors = dict[str, NDArray[np.float64]]
 
@@ -60,8 +61,8 @@ def rebuild(document: dict[str, Any], tensors: Tensors) -> Any:
 
 
 _KINDS = {
-    ("dfop.estimators", "DFOPRegressor"): "DFOPRegressor",
-    ("dfop.estimators", "DFOPClassifier"): "DFOPClassifier",
+    ("dfop.regressor", "DFOPRegressor"): "DFOPRegressor",
+    ("dfop.classifier", "DFOPClassifier"): "DFOPClassifier",
     ("dfop.river", "DFOPRegressor"): "river.DFOPRegressor",
     ("dfop.river", "DFOPClassifier"): "river.DFOPClassifier",
 }

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dfop.estimators import DFOPClassifier, DFOPRegressor
+from dfop.classifier import DFOPClassifier
+from dfop.regressor import DFOPRegressor
 
 
 class RLSClassifier(DFOPClassifier):

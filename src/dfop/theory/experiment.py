@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dfop.estimators import DFOPRegressor
+from dfop.regressor import DFOPRegressor
 
 from .certificates import certify
 

@@ -1,4 +1,4 @@
-"""The learners: forgetting least squares behind the scikit-learn contract."""
+"""`DFOPClassifier`: forgetting least squares on class labels, behind the scikit-learn contract."""
 
 from __future__ import annotations
 
@@ -7,213 +7,12 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils import check_array
+from sklearn.base import ClassifierMixin
 
-from .labels import LabelCode
+from .labels import LabelCode, as_labels
 from .pending import LateLabels
-from .validation import check_length, check_numbers
 
 Array = NDArray[np.float64]
-
-
-class DFOPRegressor(RegressorMixin, LateLabels):
-    r"""Linear regression on a stream that changes: exact, one pass, constant memory.
-
-    After row t the weights minimise
-
-    .. math:: \sum_{i \le t} \Lambda_{i,t} (y_i - x_i'w)^2 + \Lambda_{0,t} \|w\|^2 / p_0,
-              \quad \Lambda_{i,t} = \prod_{j=i+1}^{t} \lambda_j
-
-    (the generalised DFOP of Zhao and Zhou, with its prior). All outputs share one covariance, so
-    further outputs are nearly free.
-
-    Parameters
-    ----------
-    forgetting : float or rule, default=0.001
-        How fast the past fades: the paper's ``mu`` (a row t rows old counts ``(1 - mu)^t``; 0 is
-        plain recursive least squares), `dfop.period` or `dfop.half_life`, in rows or by the
-        clock.
-    fit_intercept : bool, default=True
-        Whether to learn a constant as well.
-    prior_variance : float, default=100.0
-        ``p_0``, the variance of the weights before any row; it fades like a row.
-    cap : float or None, default=1e6
-        How uncertain forgetting may make a weight, in units of the noise over the feature's
-        largest square. Keeps the model finite where data stop exciting a direction; on well
-        excited data it never acts. None is the plain recursion, for comparison only.
-
-    Attributes
-    ----------
-    coef_ : ndarray of shape (features,) or (m, features)
-        The weights now.
-    intercept_ : float or ndarray of shape (m,)
-        The constant now.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Names of the features, where the first X had names.
-    pending_ : list
-        Keys of rows that wait for their label.
-
-    See Also
-    --------
-    DFOPClassifier : The same for class labels.
-
-    References
-    ----------
-    P. Zhao, Z.-H. Zhou. Distribution-Free One-Pass Learning.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from dfop import DFOPRegressor
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(2000, 3))
-    >>> y = X @ [1.0, 2.0, 3.0]
-    >>> y[1000:] = X[1000:] @ [3.0, 2.0, 1.0]  # the world changes
-    >>> model = DFOPRegressor(forgetting=0.02)
-    >>> ahead = model.predict_then_learn(X, y)  # every row predicted before its y is seen
-    >>> bool(np.mean((y - ahead)[-500:] ** 2) < 1e-3)
-    True
-    >>> model.coef_.round(2)
-    array([3., 2., 1.])
-    """
-
-    _flat: bool
-    """Whether targets are (n,)."""
-
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: ArrayLike | None = None,
-        *,
-        discount: ArrayLike | None = None,
-        time: Any = None,
-    ) -> Self:
-        """Forget everything, then learn the rows in their order, once.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, features)
-            The rows, oldest first.
-        y : array-like of shape (n,) or (n, m)
-            The targets.
-        sample_weight, discount, time : array-like of shape (n,), optional
-            As in `partial_fit`.
-
-        Returns
-        -------
-        self
-        """
-        self._learn(X, y, restart=True, sample_weight=sample_weight, discount=discount, time=time)
-        return self
-
-    def partial_fit(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        sample_weight: ArrayLike | None = None,
-        discount: ArrayLike | None = None,
-        time: Any = None,
-    ) -> Self:
-        """Learn further rows in their order.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, features)
-            The rows, oldest first; a DataFrame's column names are kept and checked.
-        y : array-like of shape (n,) or (n, m)
-            The targets.
-        sample_weight : array-like of shape (n,), optional
-            How many times each row counts: c means the row c times, 0 not at all.
-        discount : array-like of shape (n,), optional
-            The discounts ``lam_t`` in (0, 1] themselves, instead of the rule in `forgetting`.
-        time : array-like of shape (n,), optional
-            Time of each row, numbers (seconds) or datetimes, for a rule by the clock.
-
-        Returns
-        -------
-        self
-        """
-        self._learn(X, y, sample_weight=sample_weight, discount=discount, time=time)
-        return self
-
-    def predict_then_learn(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        sample_weight: ArrayLike | None = None,
-        discount: ArrayLike | None = None,
-        time: Any = None,
-    ) -> Array:
-        """Predict each row before its target is seen, then learn it: one pass.
-
-        The same, to the last bit, for any split of the rows into calls.
-
-        Parameters
-        ----------
-        X, y, sample_weight, discount, time
-            As in `partial_fit`.
-
-        Returns
-        -------
-        ndarray of shape (n,) or (n, m)
-            The one-step-ahead predictions.
-        """
-        return self._decode(
-            self._learn(X, y, sample_weight=sample_weight, discount=discount, time=time)
-        )
-
-    def predict(self, X: Any) -> Array:
-        """Predict rows with the model as it is now.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, features)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (n,) or (n, m)
-            The predictions.
-        """
-        return self._decode(self._predict_outputs(X))
-
-    @property
-    def coef_(self) -> Array:
-        """The weights now."""
-        coef = _coefficients(self)[0]
-        return coef[0] if self._flat else coef
-
-    @property
-    def intercept_(self) -> Any:
-        """The constant now."""
-        constant = _coefficients(self)[1]
-        return float(constant[0]) if self._flat else constant
-
-    def _encode(self, y: Any, n: int, *, first: bool, classes: Any) -> Array:
-        numbers = check_numbers(y, n)
-        flat, outputs = numbers.ndim == 1, 1 if numbers.ndim == 1 else numbers.shape[1]
-        if first:
-            self._flat, self._outputs = flat, outputs
-        elif (flat, outputs) != (self._flat, self._outputs):
-            expected = "(n,)" if self._flat else f"(n, {self._outputs})"
-            raise ValueError(
-                f"y has shape {numbers.shape} but this model has learned y of {expected}"
-            )
-        return numbers.reshape(n, outputs)
-
-    def _decode(self, outputs: Array) -> Array:
-        return outputs[:, 0] if getattr(self, "_flat", True) else outputs
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags
 
 
 class DFOPClassifier(ClassifierMixin, LateLabels):
@@ -480,15 +279,15 @@ class DFOPClassifier(ClassifierMixin, LateLabels):
     @property
     def coef_(self) -> Array:
         """The weights now."""
-        return _coefficients(self)[0]
+        return self._coefficients()[0]
 
     @property
     def intercept_(self) -> Array:
         """The constants now."""
-        return _coefficients(self)[1]
+        return self._coefficients()[1]
 
     def _encode(self, y: Any, n: int, *, first: bool, classes: Any) -> Array:
-        labels = _as_labels(y, n)
+        labels = as_labels(y, n)
         if first:
             self._take_classes(classes, labels)
         else:
@@ -574,47 +373,3 @@ class DFOPClassifier(ClassifierMixin, LateLabels):
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
-
-
-def _coefficients(model: LateLabels) -> tuple[Array, Array]:
-    if getattr(model, "_filter", None) is None:
-        raise AttributeError("the weights are known once a row was learned")
-    assert model._filter is not None
-    return model._filter.coefficients()
-
-
-def _as_labels(y: Any, n: int) -> NDArray[Any]:
-    if y is None:
-        raise ValueError("learning requires y to be passed, but the target y is None")
-    labels: NDArray[Any] = check_array(
-        y, dtype=None, ensure_2d=False, ensure_all_finite=False, ensure_min_samples=0,
-        input_name="y",
-    )  # fmt: skip
-    check_length(labels, n)
-    if labels.dtype == object:
-        _check_alike(labels)
-    if labels.ndim > 2 or labels.size == 0:
-        raise ValueError(f"y has shape {labels.shape}: expected (n,) or (n, m) with m > 0")
-    missing = labels != labels  # NaN of any type is the one value unlike itself
-    if np.any(missing):
-        t = int(np.argwhere(missing)[0][0])
-        raise ValueError(f"y contains NaN at row {t}: drop rows without a label before learning")
-    if labels.dtype.kind == "f" and np.isinf(labels).any():
-        t = int(np.argwhere(np.isinf(labels))[0][0])
-        raise ValueError(f"y contains infinity at row {t}: drop or recode it before learning")
-    return labels
-
-
-def _check_alike(labels: NDArray[Any]) -> None:
-    """Refuse missing labels and labels that cannot be sorted among each other."""
-    for column in labels.reshape(len(labels), -1).T:
-        for t, label in enumerate(column):
-            if label is None:
-                raise ValueError(
-                    f"y contains None at row {t}: drop rows without a label before learning"
-                )
-            if isinstance(label, str) != isinstance(column[0], str) and label == label:
-                raise ValueError(
-                    f"y contains {label!r} at row {t} but {column[0]!r} at row 0: labels must be "
-                    "of one type"
-                )
