@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dfop.estimators import DFOPClassifier
+from dfop.classifier import DFOPClassifier
 from dfop.evaluation import evaluate
 
 from .run import Run, table

@@ -23,7 +23,8 @@ from dfop.baselines import (
     WindowNeighbour,
     WindowSVM,
 )
-from dfop.estimators import DFOPClassifier, DFOPRegressor
+from dfop.classifier import DFOPClassifier
+from dfop.regressor import DFOPRegressor
 from dfop.streams import Stream, archive, hyperplane, hyperplane_regression, sea
 
 SEVEN = ("SVM-win", "1NN-win", "SVM-fix", "SVM-ada", "DWM", "RLS", "DFOP")

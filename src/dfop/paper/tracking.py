@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dfop.estimators import DFOPRegressor
+from dfop.regressor import DFOPRegressor
 from dfop.streams import hyperplane_regression
 
 from .run import Run, table
