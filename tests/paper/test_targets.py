@@ -131,6 +131,20 @@ def test_tracking_shows_that_forgetting_follows(run):
     assert end["0.01"] < 0.15 < 0.4 < end["0.0"]
 
 
+def test_without_matplotlib_there_are_tables_and_a_hint(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    TARGETS["tracking"](run)
+    assert (run.folder / "tracking.md").exists()
+    assert not (run.folder / "tracking.png").exists()
+    assert run.messages == ["tracking: no picture; pip install 'dfop[plot]'"]
+
+
+def test_a_missing_package_is_named(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pooch", None)
+    supply(run, find("Chess"))
+    assert "pip install 'dfop[data]'" in run.messages[0]
+
+
 def test_theorem_holds_as_often_as_it_says(run):
     TARGETS["theorem"](run)
     lines = read(run, "theorem")

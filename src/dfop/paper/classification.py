@@ -118,7 +118,7 @@ def classification(run: Run) -> None:
     )  # fmt: skip
     run.write_csv("classification-trials", ["stream", "method", "trial", "accuracy"], each)
     run.write_markdown("classification", "Classification", _page(run, result, streams, sources))
-    run.save("classification", _picture(result, streams))
+    run.save("classification", lambda: _picture(result, streams))
 
 
 def _page(

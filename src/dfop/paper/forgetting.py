@@ -126,7 +126,7 @@ def forgetting(run: Run) -> None:
             "rows that fall on the other class.",
         ],
     )
-    run.save("forgetting", _picture(found))
+    run.save("forgetting", lambda: _picture(found))
 
 
 def _picture(found: list[dict[str, Any]]) -> "Figure":

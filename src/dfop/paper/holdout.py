@@ -99,7 +99,7 @@ def holdout(run: Run) -> None:
             PROTOCOL.split(":")[0].split(". ")[0] + ".",
         ],
     )
-    run.save("holdout", _picture(found))
+    run.save("holdout", lambda: _picture(found))
 
 
 def _picture(found: dict[tuple[str, str], dict[str, Any]]) -> "Figure":

@@ -139,7 +139,7 @@ def regression(run: Run) -> None:
     )  # fmt: skip
     run.write_csv("regression-trials", ["stream", "method", "trial", "mse_x100"], each)
     run.write_markdown("regression", "Regression", _page(run, result, streams, late))
-    run.save("regression", _picture(result, streams))
+    run.save("regression", lambda: _picture(result, streams))
 
 
 def _mu(stream: PaperStream, method: str) -> str:

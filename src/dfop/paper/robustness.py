@@ -72,7 +72,7 @@ def robustness(run: Run) -> None:
             "![Robustness](robustness.png)",
         ],
     )  # fmt: skip
-    run.save("robustness", _picture(own, ours[:, order], paper[:, order], order))
+    run.save("robustness", lambda: _picture(own, ours[:, order], paper[:, order], order))
 
 
 def _picture(streams: Sequence[str], ours: Any, paper: Any, order: Any) -> "Figure":

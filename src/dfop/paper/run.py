@@ -1,6 +1,7 @@
 """One run of the experiments: where results go, how long it may take, what it tells."""
 
 import csv
+import importlib.util
 import io
 import json
 import os
@@ -114,10 +115,14 @@ class Run:
             )
         self._write(f"{name}.md", "\n\n".join([*parts, *paragraphs]) + "\n")
 
-    def save(self, name: str, figure: "Figure") -> None:
-        """Save a picture as PNG and SVG; the same picture gives the same files."""
+    def save(self, name: str, draw: Callable[[], "Figure"]) -> None:
+        """Draw a picture and save it as PNG and SVG; without matplotlib, say so."""
+        if importlib.util.find_spec("matplotlib") is None:
+            self.say(f"{name}: no picture; pip install 'dfop[plot]'")
+            return
         import matplotlib
 
+        figure = draw()
         self.folder.mkdir(parents=True, exist_ok=True)
         with matplotlib.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
             figure.savefig(self.folder / f"{name}.png", dpi=150)

@@ -67,7 +67,7 @@ def sensitivity(run: Run) -> None:
             "![Accumulated accuracy over time](sensitivity.png)",
         ],
     )
-    run.save("sensitivity", _picture(found))
+    run.save("sensitivity", lambda: _picture(found))
 
 
 def _picture(found: dict[str, Any]) -> "Figure":

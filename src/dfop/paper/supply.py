@@ -46,7 +46,7 @@ def supply(run: Run, stream: PaperStream) -> Supplied | None:
         whole, source = load(stream.key), "published file"
     except (DownloadError, ImportError) as error:
         if stream.key and stream.name not in run.left_out:
-            _tell(run, stream, str(error))
+            _tell(run, stream, error)
         if stream.generate is None:
             return None
         whole = stream.generate(seed=0)
@@ -55,12 +55,13 @@ def supply(run: Run, stream: PaperStream) -> Supplied | None:
     return Supplied(replace(rows, name=stream.name), source)
 
 
-def _tell(run: Run, stream: PaperStream, reason: str) -> None:
-    run.left_out[stream.name] = reason
+def _tell(run: Run, stream: PaperStream, reason: Exception) -> None:
+    run.left_out[stream.name] = str(reason)
     if stream.generate is None:
         instead = "left out"
     elif stream.stand_in:
         instead = "a generated stand-in takes its place"
     else:
         instead = "drawn anew from its known geometry"
-    run.say(f"{stream.name}: no file; {instead}.")
+    why = f" ({reason})" if isinstance(reason, ImportError) else ""
+    run.say(f"{stream.name}: no file{why}; {instead}.")

@@ -41,7 +41,7 @@ def theorem(run: Run) -> None:
             "![Certificates and error over time](theorem.png)",
         ],
     )
-    run.save("theorem", draw_experiment(outcomes))
+    run.save("theorem", lambda: draw_experiment(outcomes))
 
 
 def _one(setting: Setting, seeds: int) -> Outcome:

@@ -130,7 +130,7 @@ def tracking(run: Run) -> None:
             "![Loss and weight error over time](tracking.png)",
         ],
     )
-    run.save("tracking", _picture(at, found))
+    run.save("tracking", lambda: _picture(at, found))
 
 
 def _picture(at: NDArray[Any], found: dict[float, dict[str, Any]]) -> "Figure":
