@@ -118,7 +118,8 @@ def classification(run: Run) -> None:
     )  # fmt: skip
     run.write_csv("classification-trials", ["stream", "method", "trial", "accuracy"], each)
     run.write_markdown("classification", "Classification", _page(run, result, streams, sources))
-    run.save("classification", lambda: _picture(result, streams))
+    own = [s for s in streams if not sources[s.name].startswith("stand-in")]
+    run.save("classification", lambda: _picture(result, own or streams))
 
 
 def _page(
