@@ -55,7 +55,8 @@ class PaperStream:
     mu : float
         The forgetting factor that DFOP gets on it.
     printed_mu : bool
-        Whether the paper prints that mu; else it was recovered by matching its scores.
+        Whether the paper prints that mu; else it was chosen in hindsight, to match the printed
+        score (Weather, Powersupply, Electricity, regression) or as about the best of a grid.
     generate : callable, optional
         ``generate(seed=...)`` draws the stream without a file.
     stand_in : bool
