@@ -104,6 +104,15 @@ def check_finite(values: Array, what: str, names: Sequence[Any] | None) -> None:
     raise ValueError(f"{what} contains {problem} at {where}: {remedy}")
 
 
+def as_numbers(values: Any, what: str) -> Array:
+    """Return values as a C-ordered float64 array, or say where they are no numbers."""
+    try:
+        return np.ascontiguousarray(np.asarray(values), dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        _name_what_is_no_number(values, what, error)
+        raise
+
+
 def _where(place: tuple[int, ...], names: Sequence[Any] | None) -> str:
     if len(place) == 1:
         return f"row {place[0]}"
