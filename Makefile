@@ -46,8 +46,7 @@ proofs: $(VENV)/.dev
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/run.py
 
-# The whole test suite of the kernel with the C++ under AddressSanitizer and UBSan, in a venv of
-# its own.
+# The tests that reach the C++, with it under AddressSanitizer and UBSan, in a venv of their own.
 SAN := .venv-sanitize
 sanitize:
 	$(PYTHON) -m venv $(SAN)
@@ -55,8 +54,8 @@ sanitize:
 	$(SAN)/bin/python -m pip install --quiet '.[dev]' --config-settings=cmake.define.DFOP_SANITIZE=ON --config-settings=build-dir=build/sanitize
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
-	$(SAN)/bin/python -m pytest -m "not slow" -p no:cacheprovider --import-mode=importlib tests \
-	--ignore tests/test_sklearn_contract.py --timeout 1800
+	$(SAN)/bin/python -m pytest -m "not slow" -p no:cacheprovider --timeout 1800 \
+	tests/core tests/hostile $(filter-out tests/test_sklearn_contract.py,$(wildcard tests/test_*.py))
 
 clean:
 	rm -rf $(VENV) .venv-sanitize build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -9,6 +9,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge
 
+import dfop
 from dfop import DFOPClassifier, DFOPRegressor
 
 
@@ -77,6 +78,17 @@ def test_probabilities_of_a_linear_probability_model(rng):
     y = np.where(rng.random(50_000) < 0.9, X[:, 0], -X[:, 0])
     model = DFOPClassifier(0.0).fit(X, y)
     np.testing.assert_allclose(model.predict_proba([[1.0]])[0], [0.1, 0.9], atol=0.02)
+
+
+@pytest.mark.parametrize("classes", [["a", "b"], ["a", "b", "c"]])
+def test_probabilities_one_step_ahead_are_those_before_the_label(classes, rng):
+    X = rng.normal(size=(100, 2))
+    y = rng.choice(classes, 100)
+    model, other = DFOPClassifier(0.05), DFOPClassifier(0.05)
+    ahead = model.predict_proba_then_learn(X, y, classes=classes)
+    other.partial_fit(X[:60], y[:60], classes=classes)
+    np.testing.assert_array_equal(ahead[60], other.predict_proba(X[60:61])[0])
+    np.testing.assert_array_equal(ahead[0], np.full(len(classes), 1 / len(classes)))
 
 
 def test_several_outputs_equal_several_models(rng):
@@ -178,3 +190,34 @@ def test_threads_may_share_a_model(rng):
         list(pool.map(lambda _: model.partial_fit(X, y), range(8)))
     serial = DFOPRegressor(0.0).fit(np.tile(X, (9, 1)), np.tile(y, 9))
     np.testing.assert_array_equal(model.coef_, serial.coef_)
+
+
+def test_other_threads_run_while_a_model_learns(rng):
+    """With the GIL held through the call, this thread could not count at all."""
+    import threading
+
+    X, y = rng.normal(size=(4000, 300)), rng.normal(size=4000)
+    model = DFOPRegressor(0.001)
+    thread = threading.Thread(target=model.fit, args=(X, y))
+    counted = 0
+    thread.start()
+    while thread.is_alive():
+        counted += 1
+    assert counted > 1000
+
+
+@pytest.mark.parametrize("delay", [0, 3, 2.5])
+@pytest.mark.parametrize("forgetting", [0.05, dfop.period("20s")])
+def test_a_stream_with_times_is_evaluated_whatever_the_rule(forgetting, delay, rng):
+    X = rng.normal(size=(300, 2))
+    stream = dfop.streams.Stream.from_arrays(X, X[:, 0], time=np.arange(300.0))
+    result = dfop.evaluate(DFOPRegressor(forgetting), stream, delay=delay, batch=50)
+    assert result.metrics["R2"] > 0.9
+
+
+def test_an_error_inside_a_stream_says_which_batch(rng):
+    X = rng.normal(size=(300, 2))
+    X[250, 1] = np.nan
+    with pytest.raises(ValueError, match="NaN at row 50, column 1") as caught:
+        dfop.evaluate(DFOPRegressor(), (X, X[:, 0]), batch=100)
+    assert caught.value.__notes__ == ["in the batch that begins at row 200 of stream 'data'"]

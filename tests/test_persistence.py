@@ -297,6 +297,12 @@ def set_tensor(name, make):
         set_tensor("weights", lambda w: np.r_[w, w]),
         set_tensor("waiting_rows", lambda rows: rows[:, 1:].copy()),
         lambda document, tensors: tensors.pop("upper"),
+        lambda document, tensors: tensors.update(more=np.ones(1)),
+        lambda document, tensors: document["parameters"].update(fit_intercept="no"),
+        set_tensor("weights", lambda w: w * 0 + 1e308),
+        set_tensor("upper", lambda u: u * 0 + 1e300),
+        set_tensor("D", lambda D: D * 0 + 1e200),
+        set_tensor("limit", lambda limit: limit * 0 + 1e200),
     ],
 )
 def test_a_forged_file_is_refused(path, change):
@@ -334,6 +340,17 @@ def test_the_file_tells_its_version(path):
 def test_what_is_no_model_is_refused(model, tmp_path):
     with pytest.raises(TypeError, match="save knows dfop's learners"):
         save(model, tmp_path / "x")
+
+
+@pytest.mark.parametrize(
+    "change", [{"fit_intercept": False}, {"prior_variance": 1.0}, {"cap": 10.0}, {"cap": None}]
+)
+def test_parameters_changed_on_the_way_are_refused(change, tmp_path):
+    """They have no effect on a running model; a file with them would not go on as it does."""
+    model = DFOPRegressor().fit([[1.0]], [1.0]).set_params(**change)
+    with pytest.raises(ValueError, match=f"{next(iter(change))} was changed"):
+        save(model, tmp_path / "x")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_unfitted_model_is_refused(tmp_path):

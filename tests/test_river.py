@@ -2,6 +2,8 @@
 
 import copy
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -167,7 +169,7 @@ def test_a_bad_row_is_named_and_changes_nothing(kind, row, message):
     assert pickle.dumps(model) == before
 
 
-@pytest.mark.parametrize("y", [float("nan"), float("inf"), 1e200])
+@pytest.mark.parametrize("y", [float("nan"), float("inf"), 1e200, "1.5", None, [1.0]])
 def test_a_bad_target_changes_nothing(y):
     model = DFOPRegressor(0.02)
     model.learn_one({"a": 1.0}, 1.0)
@@ -175,6 +177,44 @@ def test_a_bad_target_changes_nothing(y):
     with pytest.raises(ValueError, match="y must be finite"):
         model.learn_one({"a": 1.0, "b": 1.0}, y)
     assert pickle.dumps(model) == before
+
+
+@pytest.mark.parametrize("y", [float("nan"), None, np.nan])
+def test_a_missing_label_changes_nothing(y):
+    model = DFOPClassifier(0.02)
+    model.learn_one({"a": 1.0}, "x")
+    before = pickle.dumps(model)
+    with pytest.raises(ValueError, match="drop rows without a label"):
+        model.learn_one({"a": 1.0}, y)
+    with pytest.raises(ValueError, match="at row 1: drop rows without a label"):
+        model.learn_many(pd.DataFrame({"a": [1.0, 2.0]}), pd.Series(["x", y], dtype=object))
+    assert pickle.dumps(model) == before
+
+
+@pytest.mark.parametrize(
+    ("frame", "y", "message"),
+    [
+        (pd.DataFrame({"a": [1.0, 2.0]}), [1.0], "X has 2 rows but y has 1"),
+        (pd.DataFrame({"a": [1.0]}), [1.0, 2.0], "X has 1 rows but y has 2"),
+        (pd.DataFrame({"a": []}), [], "the batch is empty"),
+        (pd.DataFrame([[1.0, 2.0]], columns=["a", "a"]), [1.0], "several columns of one name"),
+        (pd.DataFrame({"a": [1.0], "b": ["red"]}), [1.0], "'red' at row 0, column 'b'"),
+    ],
+)
+@pytest.mark.parametrize("kind", [DFOPRegressor, DFOPClassifier])
+def test_a_bad_batch_changes_nothing(kind, frame, y, message):
+    model = kind(0.02)
+    model.learn_one({"a": 1.0}, 1.0)
+    before = pickle.dumps(model)
+    with pytest.raises(ValueError, match=message):
+        model.learn_many(frame, pd.Series(y, dtype=float))
+    assert pickle.dumps(model) == before
+
+
+def test_without_river_the_import_says_what_to_install():
+    code = "import sys; sys.modules['river'] = None; import dfop.river"
+    outcome = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "pip install 'dfop[river]'" in outcome.stderr
 
 
 def test_a_bad_frame_is_named_and_changes_nothing():

@@ -169,16 +169,16 @@ struct NamedFilter {
     }
 
     void predict_row(nb::handle row) {
-        const double* x = rows.read(row, nullptr);
         const auto held = guarded->lock();
+        const double* x = rows.read(row, nullptr);
         yhat.resize(guarded->filter.outputs());
         guarded->filter.predict(x, 1, yhat.data());
     }
 
+    // The caller holds the lock.
     void learn_row(nb::handle row) {
         std::vector<nb::object> news;
         const double* x = rows.read(row, &news);
-        const auto held = guarded->lock();
         if (!news.empty()) {
             rows.add(news);
             guarded->filter.add_features(news.size());
@@ -195,10 +195,14 @@ struct NamedFilter {
         return yhat[0];
     }
 
-    void learn_number(nb::handle row, double y) {
-        if (!(std::fabs(y) <= kLargest))
-            throw nb::value_error("y must be finite and below 2**500 in magnitude");
-        targets.assign(1, y);
+    void learn_number(nb::handle row, nb::handle y) {
+        const double target = to_number(y.ptr());
+        if (!(std::fabs(target) <= kLargest))
+            throw nb::value_error(("y is " + nb::cast<std::string>(nb::repr(y)) +
+                                   ": y must be finite and below 2**500 in magnitude")
+                                      .c_str());
+        const auto held = guarded->lock();
+        targets.assign(1, target);
         learn_row(row);
     }
 
@@ -209,11 +213,10 @@ struct NamedFilter {
 
     // Output k gets 1, all others 0; k = outputs opens a new output.
     void learn_class(nb::handle row, std::size_t k) {
+        const auto held = guarded->lock();
         rows.read(row, nullptr);  // an error in the row must leave the outputs as they are
-        if (k >= guarded->filter.outputs()) {
-            const auto held = guarded->lock();
+        if (k >= guarded->filter.outputs())
             guarded->filter.add_outputs(k + 1 - guarded->filter.outputs());
-        }
         targets.assign(guarded->filter.outputs(), 0.0);
         targets[k] = 1.0;
         learn_row(row);
@@ -279,7 +282,7 @@ NB_MODULE(_native, m) {
     nb::class_<NamedFilter>(m, "NamedFilter")
         .def(nb::init<nb::object, nb::list, double>(), "filter"_a, "names"_a, "discount"_a)
         .def("predict_number", &NamedFilter::predict_number, "x"_a)
-        .def("learn_number", &NamedFilter::learn_number, "x"_a, "y"_a)
+        .def("learn_number", &NamedFilter::learn_number, "x"_a, "y"_a.none())
         .def("predict_outputs", &NamedFilter::predict_outputs, "x"_a)
         .def("learn_class", &NamedFilter::learn_class, "x"_a, "k"_a)
         .def("add_names", &NamedFilter::add_names, "names"_a)

@@ -13,6 +13,17 @@
 
 namespace dfop {
 
+// The number a Python object is, NaN where it is none; text is none, even "1.5".
+inline double to_number(PyObject* value) {
+    if (PyFloat_CheckExact(value)) return PyFloat_AS_DOUBLE(value);
+    if (!PyUnicode_Check(value) && !PyBytes_Check(value)) {
+        const double number = PyFloat_AsDouble(value);
+        if (!(number == -1.0 && PyErr_Occurred())) return number;
+        PyErr_Clear();
+    }
+    return std::nan("");
+}
+
 class DictRows {
 public:
     // Reads a row. Names not seen before are left out of the row and collected in `news`.
@@ -53,18 +64,8 @@ public:
 
 private:
     static double to_number(PyObject* name, PyObject* value) {
-        const double number = PyFloat_CheckExact(value) ? PyFloat_AS_DOUBLE(value)
-                              : PyUnicode_Check(value)  ? fail(name, value)
-                                                        : PyFloat_AsDouble(value);
-        if (!(std::fabs(number) <= kLargest)) {
-            PyErr_Clear();
-            fail(name, value);
-        }
-        if (number == -1.0 && PyErr_Occurred()) {
-            PyErr_Clear();
-            fail(name, value);
-        }
-        return number;
+        const double number = dfop::to_number(value);
+        return std::fabs(number) <= kLargest ? number : fail(name, value);
     }
 
     static double fail(PyObject* name, PyObject* value) {

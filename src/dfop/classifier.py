@@ -162,7 +162,7 @@ class DFOPClassifier(ClassifierMixin, LateLabels):
     ) -> NDArray[Any]:
         """Predict each row before its label is seen, then learn it: one pass.
 
-        The same for any split of the rows into calls.
+        The same for any split of the rows into calls, the first of which names the classes.
 
         Parameters
         ----------
@@ -175,6 +175,34 @@ class DFOPClassifier(ClassifierMixin, LateLabels):
             The labels predicted one step ahead.
         """
         return self._decode(
+            self._learn(
+                X, y, sample_weight=sample_weight, discount=discount, time=time, classes=classes
+            )
+        )
+
+    def predict_proba_then_learn(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        sample_weight: ArrayLike | None = None,
+        discount: ArrayLike | None = None,
+        time: Any = None,
+        classes: Any = None,
+    ) -> Any:
+        """Give each row's probabilities before its label is seen, then learn it: one pass.
+
+        Parameters
+        ----------
+        X, y, sample_weight, discount, time, classes
+            As in `partial_fit`.
+
+        Returns
+        -------
+        ndarray or list
+            The probabilities one step ahead, as `predict_proba` gives them.
+        """
+        return self._probabilities(
             self._learn(
                 X, y, sample_weight=sample_weight, discount=discount, time=time, classes=classes
             )
@@ -210,7 +238,7 @@ class DFOPClassifier(ClassifierMixin, LateLabels):
             For y of shape (n, m): shape (n, m) where every target has two classes, else a list
             with one entry per target.
         """
-        margins = self._per_target(LabelCode.margins, X)
+        margins = self._per_target(LabelCode.margins, self._predict_outputs(X))
         return np.column_stack(margins) if self._all_binary() else margins
 
     def predict_proba(self, X: Any) -> Any:
@@ -231,10 +259,7 @@ class DFOPClassifier(ClassifierMixin, LateLabels):
             the second class, where every target has two classes, else a list with one entry per
             target.
         """
-        probabilities = self._per_target(LabelCode.probabilities, X)
-        if self._all_binary():
-            return np.column_stack([p[:, -1] for p in probabilities])
-        return probabilities
+        return self._probabilities(self._predict_outputs(X))
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """Share of rows predicted right (with all their labels, for y of shape (n, m)).
@@ -358,8 +383,14 @@ class DFOPClassifier(ClassifierMixin, LateLabels):
         columns = [code.decode(part) for code, part in self._parts(outputs)]
         return columns[0] if self._flat else np.column_stack(columns)
 
-    def _per_target(self, view: Any, X: Any) -> Any:
-        shown = [view(code, part) for code, part in self._parts(self._predict_outputs(X))]
+    def _probabilities(self, outputs: Array) -> Any:
+        probabilities = self._per_target(LabelCode.probabilities, outputs)
+        if self._all_binary():
+            return np.column_stack([p[:, -1] for p in probabilities])
+        return probabilities
+
+    def _per_target(self, view: Any, outputs: Array) -> Any:
+        shown = [view(code, part) for code, part in self._parts(outputs)]
         return shown[0] if self._flat else shown
 
     def _all_binary(self) -> bool:

@@ -111,7 +111,7 @@ def _per_row(values: ArrayLike, n: int, name: str) -> Array:
         raise ValueError(
             f"{name} has shape {array.shape} but there are {n} rows: give one number per row"
         )
-    return np.ascontiguousarray(array)
+    return np.require(array, requirements=["C", "A"])
 
 
 def _weights(sample_weight: ArrayLike, n: int) -> Array:

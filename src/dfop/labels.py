@@ -137,10 +137,12 @@ def as_labels(y: Any, n: int) -> NDArray[Any]:
     """Return labels as a usable array of shape (n,) or (n, m)."""
     if y is None:
         raise ValueError("learning requires y to be passed, but the target y is None")
-    labels: NDArray[Any] = check_array(
-        y, dtype=None, ensure_2d=False, ensure_all_finite=False, ensure_min_samples=0,
-        input_name="y",
-    )  # fmt: skip
+    labels: NDArray[Any] = y
+    if type(y) is not np.ndarray or y.dtype.kind not in "biuU":
+        labels = check_array(
+            y, dtype=None, ensure_2d=False, ensure_all_finite=False, ensure_min_samples=0,
+            input_name="y",
+        )  # fmt: skip
     check_length(labels, n)
     if labels.dtype == object:
         _check_alike(labels)

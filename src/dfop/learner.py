@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .core import Filter
 from .discounts import Clock, row_weights
-from .forgetting import ByRows, Forgetting, as_rule
+from .forgetting import ByClock, ByRows, Forgetting, as_rule
 from .validation import check_prior, check_rows
 
 Array = NDArray[np.float64]
@@ -51,6 +51,11 @@ class Learner(BaseEstimator, ABC):
         self.fit_intercept = fit_intercept
         self.prior_variance = prior_variance
         self.cap = cap
+
+    @property
+    def needs_time(self) -> bool:
+        """Whether rows must come with their time: the model forgets by the clock."""
+        return isinstance(as_rule(self.forgetting), ByClock)
 
     # -- for the subclasses -------------------------------------------------------------------
 

@@ -18,6 +18,18 @@ from .regressor import DFOPRegressor
 
 Tensors = dict[str, NDArray[np.float64]]
 
+# The tensors there are, and magnitudes that a filter never holds: from what is larger it could
+# compute infinities.
+_LARGEST = {
+    "upper": 1e70,
+    "D": 1e50,
+    "limit": 1e50,
+    "scale": 2.0**500,
+    "weights": 1e250,
+    "waiting_rows": 2.0**500,
+    "waiting_stamps": 1e300,
+}
+
 
 def describe(model: Any) -> tuple[str, dict[str, Any], dict[str, Any], Tensors]:
     """Kind, constructor arguments, state and tensors of a model."""
@@ -33,8 +45,27 @@ def describe(model: Any) -> tuple[str, dict[str, Any], dict[str, Any], Tensors]:
         "prior_variance": float(model.prior_variance),
         "cap": None if model.cap is None else float(model.cap),
     }
+    filter_ = model._rows.filter if named else model._filter
+    if filter_ is not None:
+        _check_built_with(filter_, parameters)
     state, tensors = _describe_named(model) if named else _describe_learner(model)
     return kind, parameters, state, tensors
+
+
+def _check_built_with(filter_: Filter, parameters: dict[str, Any]) -> None:
+    """Refuse parameters set after the first row: the file would not go on as the model does."""
+    cap = math.inf if parameters["cap"] is None else parameters["cap"]
+    twin = Filter(0, 0, False, parameters["prior_variance"], cap)
+    for name, now, then in (
+        ("fit_intercept", parameters["fit_intercept"], filter_.intercept),
+        ("prior_variance", twin.prior_variance, filter_.prior_variance),
+        ("cap", twin.cap, filter_.cap),
+    ):
+        if now != then:
+            raise ValueError(
+                f"{name} was changed from {then!r} to {now!r} after the first row, which has no "
+                "effect: set it back before saving, or fit anew"
+            )
 
 
 def rebuild(document: dict[str, Any], tensors: Tensors) -> Any:
@@ -44,9 +75,13 @@ def rebuild(document: dict[str, Any], tensors: Tensors) -> Any:
     if set(parameters) != {"forgetting", "fit_intercept", "prior_variance", "cap"}:
         raise ValueError(f"parameters {sorted(parameters)}")
     parameters["forgetting"] = _read_forgetting(parameters["forgetting"])
+    if type(parameters["fit_intercept"]) is not bool:
+        raise ValueError(f"fit_intercept {parameters['fit_intercept']!r}")
     for name, tensor in tensors.items():
-        if tensor.dtype != np.float64 or not np.isfinite(tensor).all():
-            raise ValueError(f"tensor {name!r} is not made of finite float64 numbers")
+        if name not in _LARGEST or tensor.dtype != np.float64:
+            raise ValueError(f"tensor {name!r} of {tensor.dtype}")
+        if not (np.abs(tensor) <= _LARGEST[name]).all():
+            raise ValueError(f"tensor {name!r} is not finite, or too large")
     if kind == "DFOPRegressor":
         return _read_learner(DFOPRegressor(**parameters), state, tensors)
     if kind == "DFOPClassifier":

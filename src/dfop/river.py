@@ -12,12 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from river import base
+
+try:
+    from river import base
+except ImportError as error:
+    raise ImportError("dfop.river needs River: pip install 'dfop[river]'") from error
 
 from .core import Filter, NamedFilter
 from .forgetting import ByRows, Forgetting, as_rule
 from .labels import probabilities_of_many, probability_of_second
-from .validation import check_finite, check_prior
+from .validation import as_numbers, check_finite, check_length, check_prior
 
 if TYPE_CHECKING:
     import pandas as pd  # needed by learn_many and predict_many only, as in River itself
@@ -64,8 +68,12 @@ class _DictLearner(base.Estimator):
 
     def _matrix(self, X: pd.DataFrame) -> tuple[NDArray[np.float64], list[Any]]:
         """Columns of `X` in the order of the filter; those it does not know yet come last."""
-        values = np.ascontiguousarray(X.to_numpy(dtype=np.float64))
         names = list(X.columns)
+        if len(X) == 0:
+            raise ValueError("the batch is empty: it must have at least one row")
+        if len(set(names)) != len(names):
+            raise ValueError(f"X has several columns of one name: {names}")
+        values = as_numbers(X, "X")
         check_finite(values, "X", names)
         places = {name: place for place, name in enumerate(self._rows.names)}
         known = len(places)
@@ -171,9 +179,10 @@ class DFOPRegressor(_DictLearner, base.MiniBatchRegressor):
         y
             The targets.
         """
-        targets = np.ascontiguousarray(np.asarray(y, dtype=np.float64).reshape(len(X), 1))
-        check_finite(targets[:, 0].copy(), "y", None)
-        self._learn_matrix(X, targets)
+        targets = as_numbers(y, "y")
+        check_length(targets, len(X))
+        check_finite(targets, "y", None)
+        self._learn_matrix(X, targets.reshape(len(X), 1))
 
     def predict_many(self, X: pd.DataFrame) -> pd.Series:
         """Predict rows.
@@ -256,6 +265,7 @@ class DFOPClassifier(_DictLearner, base.MiniBatchClassifier):
         y
             The label; a new one opens a class.
         """
+        _check_label(y)
         k = self._classes.get(y, len(self._classes))
         self._rows.learn_class(x, k)
         self._classes[y] = k
@@ -301,6 +311,9 @@ class DFOPClassifier(_DictLearner, base.MiniBatchClassifier):
         y
             The labels.
         """
+        check_length(np.asarray(y), len(X))
+        for row, label in enumerate(y):
+            _check_label(label, f" at row {row}")
         classes = dict(self._classes)
         at = [classes.setdefault(label, len(classes)) for label in y]
         targets = np.zeros((len(X), len(classes)))
@@ -352,3 +365,8 @@ class DFOPClassifier(_DictLearner, base.MiniBatchClassifier):
             p = probability_of_second(outputs[:, 1:] - outputs[:, :1])
             return np.hstack([1.0 - p, p])
         return probabilities_of_many(outputs)
+
+
+def _check_label(label: Any, where: str = "") -> None:
+    if label is None or label != label:  # NaN is the one value unlike itself
+        raise ValueError(f"the label is {label!r}{where}: drop rows without a label")

@@ -29,6 +29,7 @@ def check_rows(estimator: BaseEstimator, X: Any, *, first: bool) -> Array:
         and X.shape[1] == estimator.n_features_in_
         and X.shape[0] > 0
         and X.flags.c_contiguous
+        and X.flags.aligned
         and not hasattr(estimator, "feature_names_in_")
     ):
         rows = X  # nothing left to convert: a row at a time must not pay for the general check
@@ -41,6 +42,7 @@ def check_rows(estimator: BaseEstimator, X: Any, *, first: bool) -> Array:
         except (TypeError, ValueError) as error:
             _name_what_is_no_number(X, "X", error)
             raise
+        rows = np.require(rows, requirements=["C", "A"])
     check_finite(rows, "X", getattr(estimator, "feature_names_in_", None))
     return rows
 
@@ -61,7 +63,7 @@ def check_numbers(y: Any, n: int) -> Array:
     check_length(y, n)
     if y.ndim > 2 or y.size == 0:
         raise ValueError(f"y has shape {y.shape}: expected (n,) or (n, m) with m > 0")
-    numbers: Array = np.ascontiguousarray(y)
+    numbers: Array = np.require(y, requirements=["C", "A"])
     check_finite(numbers, "y", None)
     return numbers
 
@@ -102,6 +104,15 @@ def check_finite(values: Array, what: str, names: Sequence[Any] | None) -> None:
     else:
         problem, remedy = f"{value:g}, a value too large", "scale it below 2**500 (3e150)"
     raise ValueError(f"{what} contains {problem} at {where}: {remedy}")
+
+
+def as_numbers(values: Any, what: str) -> Array:
+    """Return values as a C-ordered float64 array, or say where they are no numbers."""
+    try:
+        return np.require(np.asarray(values), np.float64, ["C", "A"])
+    except (TypeError, ValueError) as error:
+        _name_what_is_no_number(values, what, error)
+        raise
 
 
 def _where(place: tuple[int, ...], names: Sequence[Any] | None) -> str:

@@ -5,19 +5,14 @@ read once, accuracy over every row. The paper does not state this; it was recove
 its numbers. Here: the columns of the baselines, accuracies in percent as the paper prints them.
 """
 
-import time
-
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 
-from dfop import DFOPClassifier
 from dfop.baselines import (
     AdaptiveSVM,
     DynamicWeightedMajority,
     FixedSVM,
-    RLSClassifier,
     WindowNeighbour,
     WindowSVM,
 )
@@ -90,54 +85,3 @@ def test_svms_near_the_paper(published, name, method, model, trials, points):
     """The batch methods lose about half a point on the first batch, which they have to guess."""
     ours = accuracy(model, *published(name), trials=trials)
     assert ours == pytest.approx(PAPER[name][method], abs=points)
-
-
-ROWS = {
-    "chess": 503,
-    "usenet-1": 1_500,
-    "usenet-2": 1_500,
-    "luxembourg": 1_901,
-    "spam": 9_324,
-    "1cdt": 16_000,
-    "2cdt": 16_000,
-    "1cht": 16_000,
-    "2cht": 16_000,
-    "weather": 18_159,
-    "powersupply": 29_928,
-    "electricity": 45_312,
-    "sea": 50_000,
-    "1csurr": 55_283,
-    "hyperplane": 90_000,
-    "ug-2c-2d": 100_000,
-    "ug-2c-5d": 2 * 200_000,  # and UG-2C-3D, of the same size, with fewer features
-    "mg-2c-2d": 200_000,
-    "g-2c-2d": 200_000,
-}
-SEVEN = [
-    WindowSVM(),
-    WindowNeighbour(),
-    FixedSVM(),
-    AdaptiveSVM(),
-    DynamicWeightedMajority(),
-    RLSClassifier(),
-    DFOPClassifier(0.01),
-]
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings(f"ignore::{ConvergenceWarning.__module__}.ConvergenceWarning")
-def test_the_whole_table_is_an_hour_on_two_cores(published):
-    """Twenty streams, seven methods, ten trials of 80 %, from the speed on up to 4,000 rows."""
-    seconds = dict.fromkeys([type(model).__name__ for model in SEVEN], 0.0)
-    for name, rows in ROWS.items():
-        X, y = published(name)
-        if name == "powersupply":
-            y = y.astype(int) < 12
-        X, y = X[:4000], y[:4000]
-        for model in SEVEN:
-            begin = time.perf_counter()
-            clone(model).predict_then_learn(X, y)
-            share = (time.perf_counter() - begin) / len(X)
-            seconds[type(model).__name__] += 10 * 0.8 * rows * share
-    print(seconds)
-    assert sum(seconds.values()) / 2 < 3600

@@ -96,7 +96,8 @@ class SklearnLearner(Learner):
             self._parameters[method] = frozenset(signature.parameters)
         taken = self._parameters[method]
         more: dict[str, Any] = {}
-        if time is not None and "time" in taken:
+        # A model that could forget by the clock, and says that it does not, refuses a time.
+        if time is not None and "time" in taken and getattr(self.model, "needs_time", True):
             more["time"] = time
         # A fitted classifier knows its classes; telling it again only costs time.
         if len(self.classes) and "classes" in taken and not hasattr(self.model, "classes_"):

@@ -89,7 +89,11 @@ def evaluate(
         for X, y, time in timed_batches(stream, batch):
             check_targets(y, rows, stream.name)
             start = perf_counter()
-            parts += walker.feed(X, y, time)
+            try:
+                parts += walker.feed(X, y, time)
+            except Exception as error:  # the model counts the rows of the batch, not of the stream
+                error.add_note(f"in the batch that begins at row {rows} of stream {stream.name!r}")
+                raise
             seconds += perf_counter() - start
             truth.append(y)
             known.append(walker.known)
