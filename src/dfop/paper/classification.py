@@ -135,7 +135,7 @@ def _page(
         'What the paper leaves out. DFOP is its plain recursion, "capped" the same with the '
         "library's guard against wind-up; No-change predicts the previous label; DWM p=1 "
         "reconsiders its experts at every row, the paper's DWM at every 50th.",
-        _extra_table(result, streams),
+        _extra_table(result, streams, sources),
     ]
     fewer = {
         (s.name, m): len(result.trials[s.name, m])
@@ -172,8 +172,7 @@ def _main_table(
     rows = []
     for stream in streams:
         means = result.mean([stream.name], SEVEN)[0]
-        star = " (stand-in)" if sources[stream.name].startswith("stand-in") else ""
-        row = [f"{stream.name}{star}", f"{stream.mu:g}"]
+        row = [_label(stream, sources), f"{stream.mu:g}"]
         for method, mean in zip(SEVEN, means, strict=True):
             paper = known[stream.name, method].mean
             field = f"{mean:.2f}±{result.spread(stream.name, method):.2f}"
@@ -199,10 +198,10 @@ def _main_table(
     return table(["stream", "mu", *SEVEN], rows)
 
 
-def _extra_table(result: Scores, streams: Sequence[PaperStream]) -> str:
+def _extra_table(result: Scores, streams: Sequence[PaperStream], sources: dict[str, str]) -> str:
     rows = []
     for stream in streams:
-        row = [stream.name]
+        row = [_label(stream, sources)]
         for method in ("DFOP", *_EXTRA):
             trials = result.trials[stream.name, method]
             mark = {"": "", "better": " ●", "worse": " ○"}[result.outcome(stream.name, method)[1]]
@@ -210,6 +209,11 @@ def _extra_table(result: Scores, streams: Sequence[PaperStream]) -> str:
             row.append(f"{trials.mean():.2f}±{result.spread(stream.name, method):.2f}{few}{mark}")
         rows.append(row)
     return table(["stream", "DFOP", *_EXTRA], rows)
+
+
+def _label(stream: PaperStream, sources: dict[str, str]) -> str:
+    stand_in = sources[stream.name].startswith("stand-in")
+    return f"{stream.name} (stand-in)" if stand_in else stream.name
 
 
 def _most(result: Scores) -> int:
