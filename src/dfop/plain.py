@@ -18,14 +18,14 @@ from .regressor import DFOPRegressor
 
 Tensors = dict[str, NDArray[np.float64]]
 
-# The tensors there are, and magnitudes that a filter never holds: from what is larger it could
-# compute infinities.
+# The tensors there are, and magnitudes far above any that a filter was seen to reach on hostile
+# streams (5e97 in U, 3e245 in the weights): what is larger was not written by one.
 _LARGEST = {
-    "upper": 1e70,
+    "upper": 1e150,
     "D": 1e50,
     "limit": 1e50,
     "scale": 2.0**500,
-    "weights": 1e250,
+    "weights": 1e300,
     "waiting_rows": 2.0**500,
     "waiting_stamps": 1e300,
 }

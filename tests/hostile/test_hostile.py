@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from corpus import STREAMS, adversary, generate
 
-from dfop import DFOPClassifier, DFOPRegressor
+from dfop import DFOPClassifier, DFOPRegressor, load, save
 from dfop.core import Filter
 
 FORGETTING = [0.0, 0.001, 0.01, 0.1, 0.5]
@@ -173,3 +173,14 @@ def test_memory_does_not_grow_with_labels_that_were_late():
     round_trip(100)
     assert resident_memory() - before <= 4 * 2**20
     assert model.pending_ == []
+
+
+@pytest.mark.parametrize("seed", [100339, 106620])
+def test_what_hostile_streams_leave_behind_can_be_saved_and_loaded(seed, tmp_path):
+    """These two drive U to 2e84 and 5e97, the largest of 30,000."""
+    given = adversary(seed)
+    model = DFOPRegressor(0.0).fit(
+        given.X[:-1], given.y[:-1], discount=given.arguments["discount"][:-1]
+    )
+    save(model, tmp_path / "model.dfop")
+    np.testing.assert_array_equal(load(tmp_path / "model.dfop").coef_, model.coef_)
