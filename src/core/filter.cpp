@@ -22,17 +22,12 @@ constexpr double kPriorSlack = 1e3;
 constexpr double kUnseen = 1e-200;
 // The limits on D are drawn anew when the past has faded this much since the last time.
 constexpr double kRefresh = 1e3;
+// A row of walk counts as this much fading, so that the limits are drawn anew every 72 rows.
+constexpr double kWalkFading = 1.1;
 constexpr std::size_t kChunkDoubles = 8192;
 
-double scaled_variance(double variance, double scale) {
-    return std::clamp(variance * scale * scale, kLeastVariance, kLargestVariance);
-}
-
-// The power of two s with s/2 < magnitude <= s.
-double power_of_two_above(double magnitude) {
-    int exponent;
-    const double fraction = std::frexp(magnitude, &exponent);
-    return std::ldexp(1.0, fraction == 0.5 ? exponent - 1 : exponent);
+double fading_of(double growth, double walk) {
+    return walk > 0.0 ? growth * kWalkFading : growth;
 }
 
 // The row that will be staged when this chunk has been learned.
@@ -43,10 +38,16 @@ inline void prefetch(const double* row, std::size_t features) {
 
 }  // namespace
 
+double power_of_two_above(double magnitude) {
+    int exponent;
+    const double fraction = std::frexp(magnitude, &exponent);
+    return std::ldexp(1.0, fraction == 0.5 ? exponent - 1 : exponent);
+}
+
 Filter::Filter(std::size_t features, std::size_t outputs, bool intercept, double prior_variance,
-               double cap, const Kernel& kernel)
+               bool relative_prior, double cap, const Kernel& kernel)
     : features_(features), outputs_(0), intercept_(intercept), prior_variance_(prior_variance),
-      cap_(std::min(cap, kLargestVariance)),
+      relative_prior_(relative_prior), cap_(std::min(cap, kLargestVariance)),
       unseen_variance_(std::min(prior_variance, kLargestVariance)), kernel_(&kernel) {
     resize((dimension() + kTile - 1) / kTile, outputs);
     if (intercept_) grow_scale(0, 1.0);
@@ -76,6 +77,7 @@ void Filter::resize(std::size_t tiles, std::size_t outputs) {
     b_.assign(chunk_rows_ * new_padded, 0.0);
     pv_.assign(2 * new_padded, 0.0);
     growth_.assign(chunk_rows_, 1.0);
+    walk_.assign(chunk_rows_, 0.0);
     alpha_.assign(chunk_rows_, 1.0);
 }
 
@@ -138,6 +140,11 @@ void Filter::set_scale(std::size_t j, double scale) {
     inverse_largest_[j] = 1.0 / largest_[j];
 }
 
+double Filter::scaled_variance(double variance, double scale) const {
+    const double unit = relative_prior_ ? 1.0 / static_cast<double>(dimension()) : scale * scale;
+    return std::clamp(variance * unit, kLeastVariance, kLargestVariance);
+}
+
 // D_j adds u_ij^2 D_j to the variance of weight i, so a limit on every D does not limit P: where
 // u_ij is large, D_j may grow only as far as feature i allows, to largest_i / u_ij^2. Never below
 // what D_j is now: forgetting does not teach.
@@ -169,7 +176,7 @@ void Filter::refresh_limits() {
 }
 
 void Filter::learn(const double* X, std::size_t n, Targets y, PerRow discount, PerRow gain,
-                   double* yhat) {
+                   PerRow walk, double* yhat) {
     if (dimension() == 0) {  // no constant, and no feature seen yet
         std::fill_n(yhat, n * outputs_, 0.0);
         return;
@@ -193,16 +200,18 @@ void Filter::learn(const double* X, std::size_t n, Targets y, PerRow discount, P
                 stage(row, x);
             }
             growth_[rows] = 1.0 / discount[t + rows];
-            if (growth_[rows] > 1.0 && faded_ * growth_[rows] > kRefresh) {
+            walk_[rows] = walk[t + rows];
+            const double fading = fading_of(growth_[rows], walk_[rows]);
+            if (fading > 1.0 && faded_ * fading > kRefresh) {
                 if (rows > 0) break;
                 refresh_limits();
             } else {
-                faded_ *= growth_[rows];
+                faded_ *= fading;
             }
             alpha_[rows] = 1.0 / gain[t + rows];
             unseen_variance_ = std::min(unseen_variance_ * growth_[rows], kLargestVariance);
         }
-        kernel_->learn(state(), {rows, x_.data(), growth_.data(),
+        kernel_->learn(state(), {rows, x_.data(), growth_.data(), walk_.data(),
                                  y.values + static_cast<std::ptrdiff_t>(t) * y.row, y.row, y.column,
                                  yhat + t * outputs_, alpha_.data(), b_.data(), pv_.data()});
         t += rows;
@@ -216,13 +225,14 @@ void Filter::predict(const double* X, std::size_t n, double* yhat) const {
     }
 }
 
-void Filter::forget(double discount) {
-    const double growth = 1.0 / discount;
-    if (growth > 1.0 && faded_ * growth > kRefresh)
+void Filter::forget(double discount, double walk) {
+    const double growth = 1.0 / discount, fading = fading_of(growth, walk);
+    if (fading > 1.0 && faded_ * fading > kRefresh)
         refresh_limits();
     else
-        faded_ *= growth;
-    for (std::size_t j = 0; j < padded(); ++j) D_[j] = std::min(D_[j] * growth, limit_[j]);
+        faded_ *= fading;
+    for (std::size_t j = 0; j < padded(); ++j)
+        D_[j] = std::min(std::fma(D_[j], growth, walk), limit_[j]);
     unseen_variance_ = std::min(unseen_variance_ * growth, kLargestVariance);
 }
 

@@ -39,6 +39,9 @@ struct PerRow {
     double operator[](std::size_t t) const { return values[t * step]; }
 };
 
+inline constexpr double kZero = 0.0;
+inline constexpr PerRow kNoWalk{&kZero, 0};
+
 // The targets of row t at values[t * row + k * column].
 struct Targets {
     const double* values;
@@ -56,15 +59,17 @@ struct Snapshot {
 class Filter {
 public:
     Filter(std::size_t features, std::size_t outputs, bool intercept, double prior_variance,
-           double cap, const Kernel& kernel = best_kernel());
+           bool relative_prior, double cap, const Kernel& kernel = best_kernel());
 
     // Predicts every row before its target is read, then learns it. X is row-major, n x features.
     // A row of gain 0 is predicted and otherwise not seen.
+    // `walk` is how much further than by forgetting the weights may have moved since the row
+    // before: it is added to D.
     void learn(const double* X, std::size_t n, Targets y, PerRow discount, PerRow gain,
-               double* yhat);
+               PerRow walk, double* yhat);
     void predict(const double* X, std::size_t n, double* yhat) const;
     // Time passes without a row to learn: what was learned counts discount times as much.
-    void forget(double discount);
+    void forget(double discount, double walk);
 
     void add_features(std::size_t count);  // as if they had been there, always 0
     void add_outputs(std::size_t count);   // as if they had been there, always 0
@@ -79,6 +84,7 @@ public:
     std::size_t outputs() const { return outputs_; }
     bool intercept() const { return intercept_; }
     double prior_variance() const { return prior_variance_; }
+    bool relative_prior() const { return relative_prior_; }
     double cap() const { return cap_; }
     const char* kernel_name() const { return kernel_->name; }
 
@@ -91,6 +97,7 @@ private:
     void grow_scales(const double* row);
     void grow_scale(std::size_t j, double magnitude);
     void set_scale(std::size_t j, double scale);
+    double scaled_variance(double variance, double scale) const;
     double share(std::size_t i, std::size_t j) const;
     double limit_of_share(std::size_t j, double share) const;
     double limit_by_column(std::size_t j) const;
@@ -99,7 +106,9 @@ private:
 
     std::size_t features_, outputs_, tiles_ = 0;
     bool intercept_;
-    double prior_variance_, cap_;
+    double prior_variance_;
+    bool relative_prior_;  // whether the prior is meant for scaled features, and for all together
+    double cap_;
     double unseen_variance_;  // of a feature never seen: p0 / (lam_1 ... lam_t)
     double faded_ = 1.0;      // how much the past has faded since the limits on D were drawn
     const Kernel* kernel_;
@@ -109,8 +118,11 @@ private:
 
     std::size_t chunk_rows_ = 0;
     mutable Buffer x_;
-    Buffer b_, pv_, growth_, alpha_;
+    Buffer b_, pv_, growth_, walk_, alpha_;
 };
+
+// The power of two s with s/2 < magnitude <= s.
+double power_of_two_above(double magnitude);
 
 // Index of the first value that is NaN, infinite or too large; n where there is none.
 std::size_t first_unusable(const double* values, std::size_t n);

@@ -39,6 +39,7 @@ struct Chunk {
     std::size_t rows = 0;
     const double* x = nullptr;         // rows x (4 * tiles)
     const double* growth = nullptr;    // rows: 1 / lam_t
+    const double* walk = nullptr;      // rows: what is added to D as well
     const double* y = nullptr;         // row t, output k at y[t * y_row + k * y_col]
     std::ptrdiff_t y_row = 0, y_col = 0;
     double* yhat = nullptr;            // rows x outputs, written before y is read

@@ -2,7 +2,7 @@
 // forgetting). Included by kernel_baseline.cpp and kernel_avx2.cpp.
 //
 // One row (x, y) with discount lam and noise variance r:
-//     D_j   <- min(D_j / lam, cap_j)                       forgetting that cannot wind up
+//     D_j   <- min(D_j / lam + q, cap_j)                   forgetting that cannot wind up
 //     f      = U'x,  v = D f
 //     alpha_j = alpha_(j-1) + f_j v_j,  alpha_0 = r         so alpha_d = r + x'Px
 //     D_j   <- D_j alpha_(j-1) / alpha_j
@@ -66,11 +66,11 @@ inline Vec pass(double* tile, std::size_t tiles, const double* pv, double* b, co
 
 // Forgetting, and the scalars of one panel of one row: from f, stored in pv, to D, p, v and the
 // carried alpha. (From one panel to the next only the sum of alpha waits for its predecessor.)
-inline void scalars(const State& s, std::size_t panel, double growth, double& alpha,
+inline void scalars(const State& s, std::size_t panel, double growth, double walk, double& alpha,
                     double& inverse_alpha, double* pv) {
     double* D = s.D + kTile * panel;
     const Vec f = load(pv);
-    const Vec d = min(mul(load(D), broadcast(growth)), load(s.cap + kTile * panel));
+    const Vec d = min(fma(load(D), broadcast(growth), broadcast(walk)), load(s.cap + kTile * panel));
     const Vec v = mul(d, f);
     const Vec increase = running_sum(mul(f, v));
     const Vec a = add(broadcast(alpha), increase);
@@ -156,7 +156,7 @@ void learn_panels(const State& s, const Chunk& c, std::size_t first, std::size_t
     const auto all_scalars = [&](std::size_t t) {
         double alpha = c.alpha[t], inverse = 1.0 / alpha;
         for (std::size_t j = first; j < end; ++j)
-            scalars(s, j, c.growth[t], alpha, inverse, pv(j));
+            scalars(s, j, c.growth[t], c.walk[t], alpha, inverse, pv(j));
         c.alpha[t] = alpha;
     };
     for (std::size_t j = first; j < end; ++j)

@@ -42,7 +42,7 @@ void learn_small(const State& s, const Chunk& c) {
         c.yhat[t] = yhat;
         double alpha = c.alpha[t], inverse = 1.0 / alpha;
         for (std::size_t j = 0; j < N; ++j) {
-            const double grown = D[j] * c.growth[t];
+            const double grown = fma(D[j], c.growth[t], c.walk[t]);
             const double d = grown < cap[j] ? grown : cap[j];
             const double v = d * f[j], p = -f[j] * inverse;
             const double before = alpha;

@@ -1,0 +1,66 @@
+// What the parts of the binding share.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <mutex>
+#include <vector>
+
+#include "filter.hpp"
+
+namespace dfop {
+
+namespace nb = nanobind;
+
+using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Strided = nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>;
+using Vector = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Out = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+// A model that may be called from several threads; each call waits for the one before it. The
+// lock is taken without the GIL, so that a holder that waits for the GIL can go on.
+template <class Model>
+struct Guarded {
+    Model model;
+    std::mutex mutex;
+
+    std::unique_lock<std::mutex> lock() {
+        std::unique_lock<std::mutex> held(mutex, std::try_to_lock);
+        if (!held.owns_lock()) {
+            nb::gil_scoped_release release;
+            held.lock();
+        }
+        return held;
+    }
+};
+
+inline void require(bool condition, const char* message) {
+    if (!condition) throw nb::value_error(message);
+}
+
+inline PerRow per_row(const Vector& values, std::size_t n, const char* message) {
+    require(values.shape(0) == n || values.shape(0) == 1, message);
+    return {values.data(), values.shape(0) == n ? std::size_t{1} : std::size_t{0}};
+}
+
+template <class Model>
+void predict(Guarded<Model>& g, const Matrix& X, const Out& out) {
+    const std::size_t n = X.shape(0);
+    const auto held = g.lock();
+    require(X.shape(1) == g.model.features(), "X has the wrong number of columns");
+    require(out.shape(0) == n && out.shape(1) == g.model.outputs(), "out has the wrong shape");
+    nb::gil_scoped_release release;
+    g.model.predict(X.data(), n, out.data());
+}
+
+nb::object to_array(std::vector<double> values, std::vector<std::size_t> shape);
+std::vector<double> from_array(nb::handle array, std::size_t size);
+
+nb::dict filter_state(const Filter& filter);
+void restore_filter(Filter& filter, const nb::dict& state);
+
+void bind_bank(nb::module_& m);
+void bind_named(nb::module_& m);
+
+}  // namespace dfop

@@ -1,0 +1,177 @@
+// The Python face of the bank.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <tuple>
+
+#include "bank.hpp"
+#include "binding.hpp"
+
+using namespace nanobind::literals;
+
+namespace dfop {
+namespace {
+
+using GuardedBank = Guarded<Bank>;
+
+FeatureMap::Kind map_kind(const std::string& name) {
+    if (name == "linear") return FeatureMap::Kind::linear;
+    if (name == "fourier") return FeatureMap::Kind::fourier;
+    if (name == "products") return FeatureMap::Kind::products;
+    throw nb::value_error("a map is linear, fourier or products");
+}
+
+Coding coding_named(const std::string& name) {
+    if (name == "number") return Coding::number;
+    if (name == "margin") return Coding::margin;
+    if (name == "one_hot") return Coding::one_hot;
+    throw nb::value_error("a coding is number, margin or one_hot");
+}
+
+void make(GuardedBank* g, std::size_t features, const std::string& coding,
+          const std::vector<std::size_t>& targets,
+          const std::vector<std::tuple<std::string, double, std::size_t>>& maps,
+          const std::vector<std::tuple<std::size_t, double, double>>& experts, bool intercept,
+          double prior_variance, bool relative_prior, double cap) {
+    BankDesign design{{}, {}, targets, coding_named(coding), intercept, prior_variance,
+                      relative_prior, cap};
+    for (const auto& [kind, width, count] : maps)
+        design.maps.push_back({map_kind(kind), width, count});
+    for (const auto& [map, mu, walk] : experts) {
+        require(map < maps.size(), "there is no such map");
+        require(mu >= 0.0 && mu < 1.0 && walk >= 0.0, "an expert forgets in [0, 1) or walks");
+        design.experts.push_back({map, mu, walk});
+    }
+    require(!experts.empty(), "a bank needs an expert");
+    for (const std::size_t outputs : targets)
+        require(design.coding == Coding::one_hot || outputs == 1, "one output per target");
+    new (g) GuardedBank{Bank(features, design), {}};
+}
+
+void learn(GuardedBank& g, const Matrix& X, const Matrix& Y, const Vector& elapsed,
+           const Vector& age, const Out& out) {
+    const std::size_t n = X.shape(0);
+    const auto held = g.lock();
+    require(X.shape(1) == g.model.features(), "X has the wrong number of columns");
+    require(Y.shape(0) == n && Y.shape(1) == g.model.outputs(), "Y has the wrong shape");
+    require(out.shape(0) == n && out.shape(1) == g.model.outputs(), "out has the wrong shape");
+    const PerRow time = per_row(elapsed, n, "elapsed has the wrong length");
+    const PerRow since = per_row(age, n, "age has the wrong length");
+    nb::gil_scoped_release release;
+    g.model.learn(X.data(), n, Y.data(), time, since, out.data());
+}
+
+// Calls one function on every filter and another on every array of plain numbers.
+template <class OnFilter, class OnNumbers>
+void visit(Bank& bank, const OnFilter& on_filter, const OnNumbers& on_numbers) {
+    on_numbers("standardiser", bank.standardiser());
+    for (std::size_t i = 0; i < bank.maps().size(); ++i)
+        on_numbers("map " + std::to_string(i), bank.maps()[i]);
+    for (std::size_t k = 0; k < bank.experts().size(); ++k)
+        on_filter("expert " + std::to_string(k), bank.experts()[k]);
+    std::size_t output = 0;
+    for (std::size_t c = 0; c < bank.combiners().size(); ++c) {
+        Combiner& combiner = bank.combiners()[c];
+        on_numbers("combiner " + std::to_string(c), combiner);
+        for (std::size_t o = 0; o < combiner.outputs(); ++o, ++output)
+            for (std::size_t i = 0; i < Combiner::kStacks; ++i)
+                on_filter("stack " + std::to_string(output) + " " + std::to_string(i),
+                          combiner.stack(o, i));
+    }
+}
+
+nb::dict snapshot(GuardedBank& g) {
+    const auto held = g.lock();
+    nb::dict out;
+    visit(
+        g.model, [&](const std::string& name, Filter& f) { out[name.c_str()] = filter_state(f); },
+        [&](const std::string& name, auto& part) {
+            std::vector<double> state = part.snapshot();
+            const std::size_t size = state.size();
+            out[name.c_str()] = to_array(std::move(state), {size});
+        });
+    std::vector<double> errors = g.model.errors().snapshot();
+    const std::size_t size = errors.size();
+    out["errors"] = to_array(std::move(errors), {size});
+    return out;
+}
+
+void restore(GuardedBank& g, const nb::dict& state) {
+    const auto held = g.lock();
+    visit(
+        g.model,
+        [&](const std::string& name, Filter& f) {
+            restore_filter(f, nb::cast<nb::dict>(state[name.c_str()]));
+        },
+        [&](const std::string& name, auto& part) {
+            part.restore(from_array(state[name.c_str()], part.state_size()));
+        });
+    const nb::object errors = state["errors"];
+    g.model.errors().restore(from_array(errors, nb::len(errors)));
+}
+
+nb::tuple coefficients(GuardedBank& g, std::size_t k) {
+    const auto held = g.lock();
+    require(k < g.model.experts().size(), "there is no such expert");
+    const Filter& filter = g.model.experts()[k];
+    const std::size_t m = filter.outputs(), d = filter.features();
+    std::vector<double> coef(m * d), constant(m);
+    filter.coefficients(coef.data(), constant.data());
+    return nb::make_tuple(to_array(std::move(coef), {m, d}), to_array(std::move(constant), {m}));
+}
+
+nb::dict errors(GuardedBank& g) {
+    const auto held = g.lock();
+    const ErrorRecord& record = g.model.errors();
+    const std::size_t K = record.experts();
+    nb::dict out;
+    out["rows"] = nb::float_(record.rows());
+    out["piece_length"] = nb::float_(record.piece_length());
+    out["mean"] = to_array(record.mean(), {K});
+    out["recent"] = to_array(record.recent(), {K});
+    out["history"] = to_array(record.history(), {record.pieces(), K});
+    return out;
+}
+
+}  // namespace
+
+void bind_bank(nb::module_& m) {
+    nb::class_<GuardedBank>(m, "Bank")
+        .def("__init__", &make, "features"_a, "coding"_a, "targets"_a, "maps"_a, "experts"_a,
+             "intercept"_a, "prior_variance"_a, "relative_prior"_a, "cap"_a)
+        .def("learn", &learn, "X"_a.noconvert(), "Y"_a.noconvert(), "elapsed"_a.noconvert(),
+             "age"_a.noconvert(), "out"_a.noconvert())
+        .def("predict", &predict<Bank>, "X"_a.noconvert(), "out"_a.noconvert())
+        .def("forget",
+             [](GuardedBank& g, double elapsed) {
+                 const auto held = g.lock();
+                 g.model.forget(elapsed);
+             },
+             "elapsed"_a)
+        .def("add_features",
+             [](GuardedBank& g, std::size_t count) {
+                 const auto held = g.lock();
+                 g.model.add_features(count);
+             },
+             "count"_a)
+        .def("weights",
+             [](GuardedBank& g) {
+                 const auto held = g.lock();
+                 return to_array(g.model.weights(), {g.model.outputs(), g.model.experts().size()});
+             })
+        .def("coefficients", &coefficients, "expert"_a)
+        .def("errors", &errors)
+        .def("snapshot", &snapshot)
+        .def("restore", &restore, "state"_a)
+        .def_prop_ro("features", [](GuardedBank& g) { return g.model.features(); })
+        .def_prop_ro("outputs", [](GuardedBank& g) { return g.model.outputs(); })
+        .def_prop_ro("intercept", [](GuardedBank& g) { return g.model.design().intercept; })
+        .def_prop_ro("prior_variance",
+                     [](GuardedBank& g) { return g.model.design().prior_variance; })
+        .def_prop_ro("relative_prior",
+                     [](GuardedBank& g) { return g.model.design().relative_prior; })
+        .def_prop_ro("cap", [](GuardedBank& g) { return g.model.design().cap; });
+}
+
+}  // namespace dfop

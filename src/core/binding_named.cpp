@@ -1,0 +1,171 @@
+// Learners whose rows are dicts.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+
+#include "bank.hpp"
+#include "binding.hpp"
+#include "dict_rows.hpp"
+
+using namespace nanobind::literals;
+
+namespace dfop {
+namespace {
+
+// Row by row, whatever learns: a filter with its discount, or a bank.
+struct RowLearner {
+    virtual ~RowLearner() = default;
+    virtual std::unique_lock<std::mutex> lock() = 0;
+    virtual std::size_t features() const = 0;
+    virtual std::size_t outputs() const = 0;
+    virtual void predict(const double* x, double* yhat) const = 0;
+    virtual void learn(const double* x, const double* y, double* yhat) = 0;
+    virtual void add_features(std::size_t count) = 0;
+    virtual void add_outputs(std::size_t count) = 0;
+};
+
+template <class Model>
+struct GuardedRows : RowLearner {
+    Guarded<Model>& guarded;
+
+    explicit GuardedRows(Guarded<Model>& g) : guarded(g) {}
+    std::unique_lock<std::mutex> lock() override { return guarded.lock(); }
+    std::size_t features() const override { return guarded.model.features(); }
+    std::size_t outputs() const override { return guarded.model.outputs(); }
+    void predict(const double* x, double* yhat) const override { guarded.model.predict(x, 1, yhat); }
+    void add_features(std::size_t count) override { guarded.model.add_features(count); }
+    void add_outputs(std::size_t count) override { guarded.model.add_outputs(count); }
+};
+
+constexpr double kOne = 1.0;
+
+struct FilterRows : GuardedRows<Filter> {
+    double discount;
+
+    FilterRows(Guarded<Filter>& g, double lam) : GuardedRows(g), discount(lam) {}
+    void learn(const double* x, const double* y, double* yhat) override {
+        guarded.model.learn(x, 1, {y, 1, 1}, {&discount, 0}, {&kOne, 0}, kNoWalk, yhat);
+    }
+};
+
+struct BankRows : GuardedRows<Bank> {
+    using GuardedRows::GuardedRows;
+    void learn(const double* x, const double* y, double* yhat) override {
+        guarded.model.learn(x, 1, y, {&kOne, 0}, {&kZero, 0}, yhat);
+    }
+};
+
+std::unique_ptr<RowLearner> rows_of(nb::handle owner, double discount) {
+    if (nb::isinstance<Guarded<Bank>>(owner))
+        return std::make_unique<BankRows>(nb::cast<Guarded<Bank>&>(owner));
+    return std::make_unique<FilterRows>(nb::cast<Guarded<Filter>&>(owner), discount);
+}
+
+// Learning from dicts: a filter or a bank whose features are named, and may come and go.
+struct NamedFilter {
+    nb::object owner;  // keeps the learner alive
+    double discount;
+    std::unique_ptr<RowLearner> learner;
+    DictRows rows;
+    std::vector<double> yhat, targets;
+
+    NamedFilter(nb::object filter, const nb::list& names, double lam)
+        : owner(std::move(filter)), discount(lam), learner(rows_of(owner, lam)) {
+        require(nb::len(names) == learner->features(), "one name per feature is needed");
+        rows.add(to_vector(names));
+    }
+
+    static std::vector<nb::object> to_vector(const nb::list& names) {
+        std::vector<nb::object> out;
+        for (nb::handle name : names) out.push_back(nb::borrow(name));
+        return out;
+    }
+
+    void predict_row(nb::handle row) {
+        const auto held = learner->lock();
+        const double* x = rows.read(row, nullptr);
+        yhat.resize(learner->outputs());
+        learner->predict(x, yhat.data());
+    }
+
+    // The caller holds the lock.
+    void learn_row(nb::handle row) {
+        std::vector<nb::object> news;
+        const double* x = rows.read(row, &news);
+        if (!news.empty()) {
+            rows.add(news);
+            learner->add_features(news.size());
+            x = rows.read(row, nullptr);
+        }
+        yhat.resize(learner->outputs());
+        learner->learn(x, targets.data(), yhat.data());
+    }
+
+    double predict_number(nb::handle row) {
+        predict_row(row);
+        return yhat[0];
+    }
+
+    void learn_number(nb::handle row, nb::handle y) {
+        const double target = to_number(y.ptr());
+        if (!(std::fabs(target) <= kLargest))
+            throw nb::value_error(("y is " + nb::cast<std::string>(nb::repr(y)) +
+                                   ": y must be finite and below 2**500 in magnitude")
+                                      .c_str());
+        const auto held = learner->lock();
+        targets.assign(1, target);
+        learn_row(row);
+    }
+
+    std::vector<double> predict_outputs(nb::handle row) {
+        predict_row(row);
+        return yhat;
+    }
+
+    // Output k gets 1, all others 0; k = outputs opens a new output.
+    void learn_class(nb::handle row, std::size_t k) {
+        const auto held = learner->lock();
+        rows.read(row, nullptr);  // an error in the row must leave the outputs as they are
+        if (k >= learner->outputs())
+            learner->add_outputs(k + 1 - learner->outputs());
+        targets.assign(learner->outputs(), 0.0);
+        targets[k] = 1.0;
+        learn_row(row);
+    }
+
+    void add_names(const nb::list& names) {
+        const auto held = learner->lock();
+        rows.add(to_vector(names));
+        learner->add_features(nb::len(names));
+    }
+
+    void add_outputs(std::size_t count) {
+        const auto held = learner->lock();
+        learner->add_outputs(count);
+    }
+
+    nb::list names() const {
+        nb::list out;
+        for (const auto& name : rows.names()) out.append(name);
+        return out;
+    }
+};
+
+}  // namespace
+
+void bind_named(nb::module_& m) {
+    nb::class_<NamedFilter>(m, "NamedFilter")
+        .def(nb::init<nb::object, nb::list, double>(), "filter"_a, "names"_a, "discount"_a)
+        .def("predict_number", &NamedFilter::predict_number, "x"_a)
+        .def("learn_number", &NamedFilter::learn_number, "x"_a, "y"_a.none())
+        .def("predict_outputs", &NamedFilter::predict_outputs, "x"_a)
+        .def("learn_class", &NamedFilter::learn_class, "x"_a, "k"_a)
+        .def("add_names", &NamedFilter::add_names, "names"_a)
+        .def("add_outputs", &NamedFilter::add_outputs, "count"_a)
+        .def_prop_ro("names", &NamedFilter::names)
+        .def_ro("discount", &NamedFilter::discount)
+        .def_ro("filter", &NamedFilter::owner);
+}
+
+}  // namespace dfop

@@ -1,0 +1,101 @@
+// One prediction from those of many experts, for one target: a number, or a class label coded in
+// one or more outputs. Three layers, all of them learning while the stream runs:
+//   1. ML-Poly (Gaillard, Stoltz, van Erven 2014): a convex mixture with no parameter.
+//   2. Three small filters of different memory that learn what the mixture leaves over.
+//   3. Mixture, filters and single experts, weighted by exp(-eta * their recent loss) in the loss
+//      that counts: squared errors, or wrong labels.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "filter.hpp"
+
+namespace dfop {
+
+// How a target is coded: a number; -1 and 1; one output of 0 and 1 per class.
+enum class Coding { number, margin, one_hot };
+
+// The labels seen so far, and the power of two not below half their range: errors are measured
+// in it, so that nothing depends on the unit of the labels and no digit is lost.
+struct Range {
+    double low = 0.0, high = 0.0, unit = 0.0;
+    bool empty = true;  // no label yet
+
+    static Range of(Coding);
+    double clip(double value) const;
+    void include(double label);
+};
+
+class MlPoly {
+public:
+    explicit MlPoly(std::size_t experts);
+    double mix(const double* predictions) const;
+    void learn(const double* predictions, double mixed, double label, double unit);
+    void rescale(double shrink);  // squared errors in the new unit are so much smaller
+    const std::vector<double>& weights() const { return weights_; }
+
+    static std::size_t state_size(std::size_t experts) { return 2 * experts + 1; }
+    void save(std::vector<double>& state) const;
+    const double* load(const double* from);
+
+private:
+    void reweigh();
+
+    std::vector<double> regret_, squares_, weights_;
+    double largest_ = 0.0;
+};
+
+class Combiner {
+public:
+    static constexpr std::size_t kStacks = 3;
+
+    Combiner(Coding coding, std::size_t outputs, std::size_t experts);
+
+    std::size_t outputs() const { return outputs_.size(); }
+    std::size_t candidates() const { return 1 + kStacks + experts_; }
+    void add_outputs(std::size_t count);  // of a class label
+
+    // Rows with the predictions of all experts: expert k, row t, output o at
+    // [(k * rows + t) * width + o]. They are clipped to the labels seen before the row.
+    struct Block {
+        std::size_t rows, width;
+        double* predictions;
+        const double* labels;       // row t, output o at [t * width + o]
+        const unsigned char* seen;  // a row that is not is predicted only
+        double* out;                // as labels
+    };
+    void learn(const Block&);
+    void predict(const Block&) const;  // labels and seen are not read
+
+    // What each expert counts in the prediction of an output; the shares add up to 1.
+    std::vector<double> expert_weights(std::size_t output) const;
+
+    std::size_t state_size() const;
+    std::vector<double> snapshot() const;  // without the stacks
+    void restore(const std::vector<double>& state);
+    Filter& stack(std::size_t output, std::size_t i) { return outputs_[output].stacks[i]; }
+    const Filter& stack(std::size_t output, std::size_t i) const { return outputs_[output].stacks[i]; }
+
+private:
+    struct Output {
+        Range range;
+        MlPoly mixture;
+        std::vector<Filter> stacks;
+    };
+
+    Output fresh_output() const;
+    std::size_t stack_features() const { return experts_ + (coding_ != Coding::number); }
+    void stack_row(const double* predictions, double mixed, const Range&, double* x) const;
+    void weigh();
+    void learn_losses(const double* candidates, const double* labels, double unit);
+
+    Coding coding_;
+    std::size_t experts_;
+    std::vector<Output> outputs_;
+    std::vector<double> losses_;  // discounted sum, one per candidate
+    double loss_rows_ = 0.0;      // discounted count
+    std::vector<double> shares_;  // from the losses
+};
+
+}  // namespace dfop
