@@ -11,6 +11,7 @@
 
 #include "dict_rows.hpp"
 #include "filter.hpp"
+#include "means.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -148,46 +149,84 @@ nb::tuple coefficients(Guarded& g) {
     return nb::make_tuple(to_array(std::move(coef), {m, d}), to_array(std::move(constant), {m}));
 }
 
-// Learning from dicts: a filter whose features are named, and may come and go.
+nb::dict means_state(Means& means) {
+    nb::dict out;
+    out["sums"] = to_array(means.sums(), {means.size()});
+    out["counts"] = to_array(means.counts(), {means.size()});
+    return out;
+}
+
+void restore_means(Means& means, const Vector& sums, const Vector& counts) {
+    require(sums.size() == counts.size(), "one count per sum is needed");
+    means.sums().assign(sums.data(), sums.data() + sums.size());
+    means.counts().assign(counts.data(), counts.data() + counts.size());
+}
+
+void add_rows(Means& means, const Matrix& X, const Vector& weight) {
+    require(X.shape(1) == means.size(), "X has the wrong number of columns");
+    means.add_rows(X.data(), X.shape(0),
+                   per_row(weight, X.shape(0), "weight has the wrong length"));
+}
+
+void fill(Means& means, const Out& X, const std::vector<std::size_t>& columns,
+          const Vector& weight) {
+    const std::size_t n = X.shape(0), width = X.shape(1);
+    const PerRow w = per_row(weight, n, "weight has the wrong length");
+    for (const std::size_t j : columns)
+        require(j < width && j < means.size(), "no such column");
+    for (const std::size_t j : columns) means.fill_column(j, X.data() + j, n, width, w);
+}
+
+// Learning from dicts: a filter whose features are named, and may come and go. Rows of numbers
+// under known names are read here; all others are coded by `coder` (`dfop.coding.RowCoder`).
 struct NamedFilter {
-    nb::object owner;  // keeps the filter alive
+    nb::object owner, coder;  // keep the filter and the means alive
     Guarded* guarded;
+    Means* means;
     double discount;
     DictRows rows;
     std::vector<double> yhat, targets;
 
-    NamedFilter(nb::object filter, const nb::list& names, double lam)
-        : owner(std::move(filter)), guarded(nb::cast<Guarded*>(owner)), discount(lam) {
-        require(nb::len(names) == guarded->filter.features(), "one name per feature is needed");
-        rows.add(to_vector(names));
+    NamedFilter(nb::object filter, nb::object row_coder, double lam)
+        : owner(std::move(filter)), coder(std::move(row_coder)),
+          guarded(nb::cast<Guarded*>(owner)), means(nb::cast<Means*>(coder.attr("means"))),
+          discount(lam), rows(nb::cast<nb::dict>(coder.attr("numbers"))) {
+        require(means->size() == guarded->filter.features(), "the coder does not fit the filter");
     }
 
-    static std::vector<nb::object> to_vector(const nb::list& names) {
-        std::vector<nb::object> out;
-        for (nb::handle name : names) out.push_back(nb::borrow(name));
-        return out;
+    // Codes a row that holds more than numbers under known names, if `learn` for good.
+    void read_coded(nb::handle row, bool learn) {
+        const auto coded = nb::cast<nb::tuple>(coder.attr("code_one")(row, learn));
+        const auto columns = nb::cast<std::vector<std::size_t>>(coded[0]);
+        const auto values = nb::cast<std::vector<double>>(coded[1]);
+        if (learn) guarded->filter.add_features(means->size() - guarded->filter.features());
+        rows.clear(guarded->filter.features());
+        for (std::size_t i = 0; i < columns.size(); ++i) {
+            require(columns[i] < guarded->filter.features(), "the coder does not fit the filter");
+            rows.set(columns[i], values[i]);
+        }
     }
 
     void predict_row(nb::handle row) {
         const auto held = guarded->lock();
-        const double* x = rows.read(row, nullptr);
+        if (!rows.read(row, guarded->filter.features())) read_coded(row, false);
         yhat.resize(guarded->filter.outputs());
-        guarded->filter.predict(x, 1, yhat.data());
+        guarded->filter.predict(rows.values(), 1, yhat.data());
     }
 
-    // The caller holds the lock.
-    void learn_row(nb::handle row) {
-        std::vector<nb::object> news;
-        const double* x = rows.read(row, &news);
-        if (!news.empty()) {
-            rows.add(news);
-            guarded->filter.add_features(news.size());
-            x = rows.read(row, nullptr);
-        }
+    // Reads a row that will be learned. The caller holds the lock.
+    void take_row(nb::handle row) {
+        if (rows.read(row, guarded->filter.features()))
+            for (const std::size_t j : rows.columns()) means->add(j, rows.values()[j], 1.0);
+        else
+            read_coded(row, true);
+    }
+
+    void learn_taken() {
         yhat.resize(guarded->filter.outputs());
         const double gain = 1.0;
-        guarded->filter.learn(x, 1, {targets.data(), 1, 1}, {&discount, 0}, {&gain, 0},
-                              yhat.data());
+        guarded->filter.learn(rows.values(), 1, {targets.data(), 1, 1}, {&discount, 0},
+                              {&gain, 0}, yhat.data());
     }
 
     double predict_number(nb::handle row) {
@@ -202,8 +241,9 @@ struct NamedFilter {
                                    ": y must be finite and below 2**500 in magnitude")
                                       .c_str());
         const auto held = guarded->lock();
+        take_row(row);
         targets.assign(1, target);
-        learn_row(row);
+        learn_taken();
     }
 
     std::vector<double> predict_outputs(nb::handle row) {
@@ -214,29 +254,17 @@ struct NamedFilter {
     // Output k gets 1, all others 0; k = outputs opens a new output.
     void learn_class(nb::handle row, std::size_t k) {
         const auto held = guarded->lock();
-        rows.read(row, nullptr);  // an error in the row must leave the outputs as they are
+        take_row(row);  // first: an error in the row must leave the outputs as they are
         if (k >= guarded->filter.outputs())
             guarded->filter.add_outputs(k + 1 - guarded->filter.outputs());
         targets.assign(guarded->filter.outputs(), 0.0);
         targets[k] = 1.0;
-        learn_row(row);
-    }
-
-    void add_names(const nb::list& names) {
-        const auto held = guarded->lock();
-        rows.add(to_vector(names));
-        guarded->filter.add_features(nb::len(names));
+        learn_taken();
     }
 
     void add_outputs(std::size_t count) {
         const auto held = guarded->lock();
         guarded->filter.add_outputs(count);
-    }
-
-    nb::list names() const {
-        nb::list out;
-        for (const auto& name : rows.names()) out.append(name);
-        return out;
     }
 };
 
@@ -268,6 +296,12 @@ NB_MODULE(_native, m) {
                  g.filter.forget(discount);
              },
              "discount"_a)
+        .def("add_features",
+             [](Guarded& g, std::size_t count) {
+                 const auto held = g.lock();
+                 g.filter.add_features(count);
+             },
+             "count"_a)
         .def("step", &step, "x"_a, "y"_a, "discount"_a)
         .def("coefficients", &coefficients)
         .def("snapshot", &snapshot)
@@ -279,15 +313,35 @@ NB_MODULE(_native, m) {
         .def_prop_ro("cap", [](Guarded& g) { return g.filter.cap(); })
         .def_prop_ro("kernel", [](Guarded& g) { return g.filter.kernel_name(); });
 
+    nb::class_<Means>(m, "Means")
+        .def(nb::init<>())
+        .def("__len__", &Means::size)
+        .def("resize", &Means::resize, "size"_a)
+        .def("add",
+             [](Means& means, std::size_t column, double value) {
+                 require(column < means.size(), "no such column");
+                 means.add(column, value, 1.0);
+             },
+             "column"_a, "value"_a)
+        .def("mean",
+             [](const Means& means, std::size_t column) {
+                 require(column < means.size(), "no such column");
+                 return means.mean(column);
+             },
+             "column"_a)
+        .def("add_rows", &add_rows, "X"_a.noconvert(), "weight"_a.noconvert())
+        .def("fill", &fill, "X"_a.noconvert(), "columns"_a, "weight"_a.noconvert())
+        .def("snapshot", &means_state)
+        .def("restore", &restore_means, "sums"_a.noconvert(), "counts"_a.noconvert());
+
     nb::class_<NamedFilter>(m, "NamedFilter")
-        .def(nb::init<nb::object, nb::list, double>(), "filter"_a, "names"_a, "discount"_a)
+        .def(nb::init<nb::object, nb::object, double>(), "filter"_a, "coder"_a, "discount"_a)
         .def("predict_number", &NamedFilter::predict_number, "x"_a)
         .def("learn_number", &NamedFilter::learn_number, "x"_a, "y"_a.none())
         .def("predict_outputs", &NamedFilter::predict_outputs, "x"_a)
         .def("learn_class", &NamedFilter::learn_class, "x"_a, "k"_a)
-        .def("add_names", &NamedFilter::add_names, "names"_a)
         .def("add_outputs", &NamedFilter::add_outputs, "count"_a)
-        .def_prop_ro("names", &NamedFilter::names)
+        .def_ro("coder", &NamedFilter::coder)
         .def_ro("discount", &NamedFilter::discount)
         .def_ro("filter", &NamedFilter::owner);
 
