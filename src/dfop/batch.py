@@ -57,8 +57,9 @@ def read_batch(estimator: BaseEstimator, X: Any, *, first: bool) -> Batch:
         return Batch(range(X.shape[1]), None, numbers, gaps, {}, [])
     new_names = [] if first else _new_names(estimator, X)
     columns = _columns(X)
+    texts: dict[int, Text] = {}
     if columns is None and not new_names:
-        numbers, texts = as_matrix(estimator, X, first=first), {}
+        numbers = as_matrix(estimator, X, first=first)
         names = getattr(estimator, "feature_names_in_", None)
     else:
         if not new_names:
@@ -225,7 +226,7 @@ def _read_text(
             if isinstance(cell, str):
                 codes[t] = first.setdefault(str(cell), len(first))
             elif not is_missing(cell):
-                _refuse(cell, t, j, names, "stands in a column of text: keep a column to one kind")
+                _refuse_mixture(cells, t, j, names)
     if not first:
         return np.full(len(cells), np.nan)
     if not categorical:
@@ -237,6 +238,14 @@ def _read_text(
                     "or to a categorical type if its numbers are names"
                 )  # fmt: skip
     return Text(codes, list(first))
+
+
+def _refuse_mixture(cells: list[Any], other: int, j: int, names: Sequence[Any] | None) -> NoReturn:
+    """Name the cell at which a column leaves the kind it began with; `other` is no text."""
+    if any(isinstance(cell, str) for cell in cells[:other]):
+        _refuse(cells[other], other, j, names, "stands in a column of text: keep it to one kind")
+    t = next(t for t, cell in enumerate(cells) if isinstance(cell, str))
+    _refuse(cells[t], t, j, names, "stands in a column that began otherwise: keep it to one kind")
 
 
 def _refuse(value: Any, t: int, j: int, names: Sequence[Any] | None, problem: str) -> NoReturn:

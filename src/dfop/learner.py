@@ -35,6 +35,8 @@ class Learner(BaseEstimator, ABC):
     _filter: Filter | None
     """None between the first row and the first target (late labels only)."""
     _coder: RowCoder
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
     _outputs: int
     _clock: Clock
     _log_discount: float
@@ -143,7 +145,9 @@ class Learner(BaseEstimator, ABC):
         """Learn how the columns of a batch are coded, and the names of new ones."""
         self._coder.take(coded)
         if batch.new_names:
-            self.feature_names_in_ = np.append(self.feature_names_in_, batch.new_names)
+            self.feature_names_in_ = np.array(
+                [*self.feature_names_in_, *batch.new_names], dtype=object
+            )
             self.n_features_in_ = len(self.feature_names_in_)
 
     def _started(self) -> bool:

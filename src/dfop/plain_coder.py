@@ -1,4 +1,4 @@
-"""The coding of rows as plain data (JSON values and float64 tensors) and back, every value checked."""
+"""The coding of rows as plain data (JSON values, float64 tensors) and back, all checked."""
 
 from __future__ import annotations
 

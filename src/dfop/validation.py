@@ -22,7 +22,7 @@ def check_rows(estimator: BaseEstimator, X: Any, *, first: bool) -> Array:
     On the first batch (`first`) the estimator takes over the number and names of the features.
     """
     if not first and is_ready(estimator, X):
-        rows = X
+        rows: Array = X
     else:
         _refuse_text(X, "X")
         rows = as_matrix(estimator, X, first=first)
