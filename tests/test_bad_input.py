@@ -10,6 +10,7 @@ import pytest
 
 from dfop import DFOPClassifier, DFOPRegressor, period
 from dfop.labels import LabelCode
+from dfop.plain_coder import describe_coder
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(6, 3))
@@ -29,6 +30,10 @@ def everything(model):
             value = [code.classes.tolist() for code in value]
         elif name == "_pending":
             value = {key: (row.tobytes(), stamp) for key, (row, stamp) in value.items()}
+        elif name == "_coder":
+            tensors = {}
+            columns = describe_coder(value, tensors)
+            value = [*value.columns], columns, {k: v.tobytes() for k, v in tensors.items()}
         elif isinstance(value, np.ndarray):
             value = value.tolist()
         known[name] = copy.deepcopy(value)
@@ -51,6 +56,25 @@ def with_value(value, row=4, column=1):
     return changed
 
 
+def with_gap_and(value):
+    changed = with_value(value)
+    changed[1, 2] = np.nan
+    return changed
+
+
+def with_object(value, next_row=1.0):
+    changed = X.astype(object)
+    changed[4, 1] = value
+    changed[5, 2] = next_row
+    return changed
+
+
+def words_with(value):
+    changed = np.full((6, 3), "red", object)
+    changed[4, 1] = value
+    return changed
+
+
 def target_with(value, row=4):
     changed = Y.copy()
     changed[row] = value
@@ -58,10 +82,10 @@ def target_with(value, row=4):
 
 
 FRAME = pd.DataFrame(X, columns=["a", "b", "c"])
+EXTRA = pd.DataFrame(np.ones((6, 2)), columns=["extra", "extra"])
 
 # name: X, y, extra arguments, what the message must say
 ROWS = {
-    "NaN": (with_value(np.nan), Y, {}, ["X", "NaN", "row 4", "column 1", "impute"]),
     "infinity": (with_value(-np.inf), Y, {}, ["X", "infinity", "row 4", "column 1", "clip"]),
     "too large": (with_value(1e200), Y, {}, ["X", "large", "row 4", "column 1", "scale"]),
     "just too large": (with_value(np.nextafter(2.0**500, np.inf)), Y, {}, ["row 4", "2**500"]),
@@ -71,8 +95,20 @@ ROWS = {
     "three dimensions": (np.ones((6, 3, 1)), Y, {}, ["dim 3"]),
     "a number": (3.0, [1.0], {}, ["2D"]),
     "empty batch": (np.empty((0, 3)), np.empty(0), {}, ["0 sample", "minimum of 1"]),
-    "a word": (np.array([[1, 2, "three"]] * 6, object), Y, {}, ["three", "row 0", "column 2"]),
-    "numbers as text": (X.astype(str), Y, {}, ["text", "row 0", "column 0"]),
+    "infinity after NaN": (with_gap_and(np.inf), Y, {}, ["infinity", "row 4", "column 1"]),
+    "too large after NaN": (with_gap_and(1e200), Y, {}, ["large", "row 4", "column 1"]),
+    "a word for a number": (with_object("three"), Y, {}, ["three", "row 4", "column 1", "kind"]),
+    "infinity beside None": (with_object(None, np.inf), Y, {}, ["infinity", "row 5", "column 2"]),
+    "a huge integer": (with_object(10**400), Y, {}, ["infinity", "row 4", "column 1"]),
+    "numbers as text": (X.astype(str), Y, {}, ["text", "row 0", "column 0", "convert"]),
+    "one number as text": (words_with("12"), Y, {}, ["'12'", "row 4", "column 1", "convert"]),
+    "NaN as text": (words_with("nan"), Y, {}, ["'nan'", "row 4", "column 1", "convert"]),
+    "a number among words": (words_with(3), Y, {}, ["3", "row 4", "column 1", "one kind"]),
+    "bytes": (np.full((6, 3), b"red"), Y, {}, ["b'red'", "row 0", "column 0"]),
+    "bytes among objects": (with_object(b"1"), Y, {}, ["b'1'", "row 4", "column 1"]),
+    "a date": (with_object(datetime(2024, 1, 1)), Y, {}, ["2024", "row 4", "column 1"]),
+    "a date of NumPy": (with_object(np.datetime64(1, "ns")), Y, {}, ["1970", "row 4", "column 1"]),
+    "a list": (with_object([1.0, 2.0]), Y, {}, ["[1.0, 2.0]", "row 4", "column 1"]),
     "complex": (X + 0j, Y, {}, ["complex"]),
     "dates": (np.full((6, 3), np.datetime64("2020-01-01")), Y, {}, ["X"]),
     "None": (None, Y, {}, ["X"]),
@@ -134,7 +170,7 @@ def test_a_regressor_refuses_bad_rows(name, call):
     if call == "fit" and name in ("too many columns", "too few columns"):
         pytest.skip("a fit starts anew with any number of columns")
     refused(started_regressor(), lambda m: getattr(m, call)(rows, y, **extra), *fragments)
-    if "columns" not in name:
+    if "columns" not in name and "a word" not in name:
         refused(DFOPRegressor(), lambda m: getattr(m, call)(rows, y, **extra), *fragments)
 
 
@@ -224,15 +260,19 @@ def test_parameters_out_of_range_are_refused(parameters):
 def frames():
     other = FRAME.rename(columns={"b": "new"})
     return {
-        "unknown feature": (other, ["new"]),
+        "unknown feature": (other, ["new", "missing"]),
         "missing feature": (FRAME[["a", "b"]], ["c"]),
         "other order": (FRAME[["c", "b", "a"]], ["order"]),
-        "one more feature": (FRAME.assign(extra=1.0), ["extra"]),
+        "new feature among the known": (FRAME.assign(e=1.0)[["a", "e", "b", "c"]], ["'e'", "last"]),
+        "new feature, a known one missing": (FRAME.assign(e=1.0)[["a", "b", "e"]], ["e", "c"]),
+        "new feature twice": (FRAME[["a", "b", "c"]].join(EXTRA), ["extra"]),
+        "no row": (FRAME[:0].assign(e=1.0), ["empty"]),
         "polars, unknown feature": (pl.from_pandas(other), ["new"]),
-        "NaN": (FRAME.mask(FRAME.index.to_series() == 3, np.nan), ["NaN", "row 3", "'a'"]),
-        "missing value of pandas": (FRAME.astype("Float64").mask(FRAME > 1e9).assign(
-            b=pd.array([1, 2, None, 4, 5, 6], "Int64")), ["NaN", "row 2", "'b'"]),
-        "a column of words": (FRAME.assign(b=LABELS), ["'no'", "row 0", "'b'"]),
+        "infinity beside words": (FRAME.assign(b=np.inf, new=LABELS), ["infinity", "row 0", "'b'"]),
+        "a column of words": (FRAME.assign(b=LABELS), ["'no'", "row 0", "'b'", "one kind"]),
+        "a column of codes": (FRAME.assign(b=pd.Categorical(LABELS)), ["'no'", "row 0", "'b'"]),
+        "a column of dates": (FRAME.assign(b=pd.date_range("2024", periods=6)), ["row 0", "'b'"]),
+        "numbers as text": (FRAME.assign(new=["1"] * 6), ["'1'", "row 0", "'new'", "categorical"]),
     }  # fmt: skip
 
 
@@ -255,6 +295,34 @@ LABELLED = {
     "too short": (LABELS[:4], ["6 rows", "4"]),
     "other shape": (np.column_stack([LABELS, LABELS]), ["(6, 2)", "(n,)"]),
 }  # fmt: skip
+
+
+MIXED = pd.DataFrame({"size": [1.0, 2.0, None, 4.0], "color": ["red", None, "blue", "red"]})
+AFTER_TEXT = {
+    "a number for text": (MIXED.assign(color=[1.0, 2.0, 3.0, 4.0]), ["1", "row 0", "'color'"]),
+    "one number for text": (MIXED.assign(color=[None, None, 3.0, None]), ["3", "row 2", "'color'"]),
+    "a number among texts": (MIXED.assign(color=["red", 7, "red", "red"]), ["7", "row 1"]),
+    "text for a number": (MIXED.assign(size=[None, "x", "y", "z"]), ["'x'", "row 1", "'size'"]),
+    "a number as text": (MIXED.assign(color=["red", "7", "a", "b"]), ["'7'", "row 1", "'color'"]),
+    "infinity": (MIXED.assign(size=[None, 1.0, 2.0, -np.inf]), ["infinity", "row 3", "'size'"]),
+}
+
+
+@pytest.mark.parametrize("name", AFTER_TEXT)
+def test_a_column_keeps_its_kind(name):
+    frame, fragments = AFTER_TEXT[name]
+    model = DFOPRegressor(0.01).partial_fit(MIXED, [1.0, 2.0, 3.0, 4.0])
+    refused(model, lambda m: m.partial_fit(frame, [1.0] * 4), *fragments)
+    refused(model, lambda m: m.predict(frame), *fragments)
+    refused(model, lambda m: m.predict_pending(frame, range(4)), *fragments)
+
+
+def test_an_error_in_targets_or_weights_leaves_the_coding_as_it_was():
+    model = DFOPRegressor(0.01).partial_fit(MIXED, [1.0, 2.0, 3.0, 4.0])
+    news = MIXED.assign(color=["green", None, "pink", "red"], more=1.0)
+    refused(model, lambda m: m.partial_fit(news, [1.0, np.nan, 1.0, 1.0]), "y", "row 1")
+    refused(model, lambda m: m.partial_fit(news, [1.0] * 4, sample_weight=-1.0), "sample_weight")
+    refused(model, lambda m: m.predict_pending(news, [1, 1, 2, 3]), "key")
 
 
 @pytest.mark.parametrize("name", LABELLED)

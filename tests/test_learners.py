@@ -217,7 +217,7 @@ def test_a_stream_with_times_is_evaluated_whatever_the_rule(forgetting, delay, r
 
 def test_an_error_inside_a_stream_says_which_batch(rng):
     X = rng.normal(size=(300, 2))
-    X[250, 1] = np.nan
-    with pytest.raises(ValueError, match="NaN at row 50, column 1") as caught:
+    X[250, 1] = np.inf
+    with pytest.raises(ValueError, match="infinity at row 50, column 1") as caught:
         dfop.evaluate(DFOPRegressor(), (X, X[:, 0]), batch=100)
     assert caught.value.__notes__ == ["in the batch that begins at row 200 of stream 'data'"]

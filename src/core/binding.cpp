@@ -91,6 +91,12 @@ NB_MODULE(_native, m) {
                  g.model.forget(discount, 0.0);
              },
              "discount"_a)
+        .def("add_features",
+             [](GuardedFilter& g, std::size_t count) {
+                 const auto held = g.lock();
+                 g.model.add_features(count);
+             },
+             "count"_a)
         .def("step", &step, "x"_a, "y"_a, "discount"_a)
         .def("coefficients", &coefficients)
         .def("snapshot",
@@ -112,6 +118,7 @@ NB_MODULE(_native, m) {
         .def_prop_ro("kernel", [](GuardedFilter& g) { return g.model.kernel_name(); });
 
     bind_bank(m);
+    bind_means(m);
     bind_named(m);
 
     m.def("first_unusable",

@@ -61,6 +61,7 @@ nb::dict filter_state(const Filter& filter);
 void restore_filter(Filter& filter, const nb::dict& state);
 
 void bind_bank(nb::module_& m);
+void bind_means(nb::module_& m);
 void bind_named(nb::module_& m);
 
 }  // namespace dfop

@@ -7,6 +7,7 @@
 #include "bank.hpp"
 #include "binding.hpp"
 #include "dict_rows.hpp"
+#include "means.hpp"
 
 using namespace nanobind::literals;
 
@@ -62,44 +63,54 @@ std::unique_ptr<RowLearner> rows_of(nb::handle owner, double discount) {
     return std::make_unique<FilterRows>(nb::cast<Guarded<Filter>&>(owner), discount);
 }
 
-// Learning from dicts: a filter or a bank whose features are named, and may come and go.
+// Learning from dicts: a filter or a bank whose features are named, and may come and go. Rows of numbers
+// under known names are read here; all others are coded by `coder` (`dfop.coding.RowCoder`).
 struct NamedFilter {
-    nb::object owner;  // keeps the learner alive
+    nb::object owner, coder;  // keep the learner and the means alive
+    Means* means;
     double discount;
     std::unique_ptr<RowLearner> learner;
     DictRows rows;
     std::vector<double> yhat, targets;
 
-    NamedFilter(nb::object filter, const nb::list& names, double lam)
-        : owner(std::move(filter)), discount(lam), learner(rows_of(owner, lam)) {
-        require(nb::len(names) == learner->features(), "one name per feature is needed");
-        rows.add(to_vector(names));
+    NamedFilter(nb::object filter, nb::object row_coder, double lam)
+        : owner(std::move(filter)), coder(std::move(row_coder)),
+          means(nb::cast<Means*>(coder.attr("means"))), discount(lam),
+          learner(rows_of(owner, lam)), rows(nb::cast<nb::dict>(coder.attr("numbers"))) {
+        require(means->size() == learner->features(), "the coder does not fit the filter");
     }
 
-    static std::vector<nb::object> to_vector(const nb::list& names) {
-        std::vector<nb::object> out;
-        for (nb::handle name : names) out.push_back(nb::borrow(name));
-        return out;
+    // Codes a row that holds more than numbers under known names, if `learn` for good.
+    void read_coded(nb::handle row, bool learn) {
+        const auto coded = nb::cast<nb::tuple>(coder.attr("code_one")(row, learn));
+        const auto columns = nb::cast<std::vector<std::size_t>>(coded[0]);
+        const auto values = nb::cast<std::vector<double>>(coded[1]);
+        if (learn) learner->add_features(means->size() - learner->features());
+        rows.clear(learner->features());
+        for (std::size_t i = 0; i < columns.size(); ++i) {
+            require(columns[i] < learner->features(), "the coder does not fit the filter");
+            rows.set(columns[i], values[i]);
+        }
     }
 
     void predict_row(nb::handle row) {
         const auto held = learner->lock();
-        const double* x = rows.read(row, nullptr);
+        if (!rows.read(row, learner->features())) read_coded(row, false);
         yhat.resize(learner->outputs());
-        learner->predict(x, yhat.data());
+        learner->predict(rows.values(), yhat.data());
     }
 
-    // The caller holds the lock.
-    void learn_row(nb::handle row) {
-        std::vector<nb::object> news;
-        const double* x = rows.read(row, &news);
-        if (!news.empty()) {
-            rows.add(news);
-            learner->add_features(news.size());
-            x = rows.read(row, nullptr);
-        }
+    // Reads a row that will be learned. The caller holds the lock.
+    void take_row(nb::handle row) {
+        if (rows.read(row, learner->features()))
+            for (const std::size_t j : rows.columns()) means->add(j, rows.values()[j], 1.0);
+        else
+            read_coded(row, true);
+    }
+
+    void learn_taken() {
         yhat.resize(learner->outputs());
-        learner->learn(x, targets.data(), yhat.data());
+        learner->learn(rows.values(), targets.data(), yhat.data());
     }
 
     double predict_number(nb::handle row) {
@@ -114,8 +125,9 @@ struct NamedFilter {
                                    ": y must be finite and below 2**500 in magnitude")
                                       .c_str());
         const auto held = learner->lock();
+        take_row(row);
         targets.assign(1, target);
-        learn_row(row);
+        learn_taken();
     }
 
     std::vector<double> predict_outputs(nb::handle row) {
@@ -126,29 +138,17 @@ struct NamedFilter {
     // Output k gets 1, all others 0; k = outputs opens a new output.
     void learn_class(nb::handle row, std::size_t k) {
         const auto held = learner->lock();
-        rows.read(row, nullptr);  // an error in the row must leave the outputs as they are
+        take_row(row);  // first: an error in the row must leave the outputs as they are
         if (k >= learner->outputs())
             learner->add_outputs(k + 1 - learner->outputs());
         targets.assign(learner->outputs(), 0.0);
         targets[k] = 1.0;
-        learn_row(row);
-    }
-
-    void add_names(const nb::list& names) {
-        const auto held = learner->lock();
-        rows.add(to_vector(names));
-        learner->add_features(nb::len(names));
+        learn_taken();
     }
 
     void add_outputs(std::size_t count) {
         const auto held = learner->lock();
         learner->add_outputs(count);
-    }
-
-    nb::list names() const {
-        nb::list out;
-        for (const auto& name : rows.names()) out.append(name);
-        return out;
     }
 };
 
@@ -156,14 +156,13 @@ struct NamedFilter {
 
 void bind_named(nb::module_& m) {
     nb::class_<NamedFilter>(m, "NamedFilter")
-        .def(nb::init<nb::object, nb::list, double>(), "filter"_a, "names"_a, "discount"_a)
+        .def(nb::init<nb::object, nb::object, double>(), "filter"_a, "coder"_a, "discount"_a)
         .def("predict_number", &NamedFilter::predict_number, "x"_a)
         .def("learn_number", &NamedFilter::learn_number, "x"_a, "y"_a.none())
         .def("predict_outputs", &NamedFilter::predict_outputs, "x"_a)
         .def("learn_class", &NamedFilter::learn_class, "x"_a, "k"_a)
-        .def("add_names", &NamedFilter::add_names, "names"_a)
         .def("add_outputs", &NamedFilter::add_outputs, "count"_a)
-        .def_prop_ro("names", &NamedFilter::names)
+        .def_ro("coder", &NamedFilter::coder)
         .def_ro("discount", &NamedFilter::discount)
         .def_ro("filter", &NamedFilter::owner);
 }

@@ -1,4 +1,4 @@
-// Rows that come as dicts: names become columns in the order in which they first appear.
+// Rows that come as dicts of names and numbers.
 #pragma once
 
 #include <Python.h>
@@ -6,7 +6,6 @@
 #include <nanobind/nanobind.h>
 
 #include <cmath>
-#include <string>
 #include <vector>
 
 #include "filter.hpp"
@@ -26,60 +25,58 @@ inline double to_number(PyObject* value) {
 
 class DictRows {
 public:
-    // Reads a row. Names not seen before are left out of the row and collected in `news`.
-    const double* read(nanobind::handle row, std::vector<nanobind::object>* news) {
+    // `places` is the column of each name; whoever owns it may add names.
+    explicit DictRows(nanobind::dict places) : places_(std::move(places)) {}
+
+    // The row as numbers, 0 where it has no value; nullptr if anything in it is not a usable
+    // number under a known name.
+    const double* read(nanobind::handle row, std::size_t width) {
         if (!PyDict_Check(row.ptr()))
-            throw nanobind::type_error("a row must be a dict of feature names and numbers");
-        std::fill(values_.begin(), values_.end(), 0.0);
+            throw nanobind::type_error("a row must be a dict of feature names and values");
+        clear(width);
         Py_ssize_t at = 0;
         std::size_t place = 0;
         PyObject *name, *value;
         while (PyDict_Next(row.ptr(), &at, &name, &value)) {
-            const double number = to_number(name, value);
+            const double number = to_number(value);
+            if (!(std::fabs(number) <= kLargest)) return nullptr;
             // Most streams repeat the same name objects in the same order: no look-up then.
             std::size_t column = place++;
-            if (column >= names_.size() || names_[column].ptr() != name) {
-                PyObject* found = PyDict_GetItemWithError(columns_.ptr(), name);
+            if (column >= width || names_[column].ptr() != name) {
+                PyObject* found = PyDict_GetItemWithError(places_.ptr(), name);
                 if (!found) {
                     if (PyErr_Occurred()) throw nanobind::python_error();
-                    if (news) news->push_back(nanobind::borrow(name));
-                    continue;
+                    return nullptr;
                 }
                 column = PyLong_AsSize_t(found);
+                if (column >= width) return nullptr;
+                names_[column] = nanobind::borrow(name);
             }
-            values_[column] = number;
+            set(column, number);
         }
         return values_.data();
     }
 
-    void add(const std::vector<nanobind::object>& news) {
-        for (const auto& name : news) {
-            columns_[name] = nanobind::int_(names_.size());
-            names_.push_back(name);
-        }
-        values_.resize(names_.size());
+    void clear(std::size_t width) {
+        names_.resize(width);
+        values_.assign(width, 0.0);
+        columns_.clear();
     }
 
-    const std::vector<nanobind::object>& names() const { return names_; }
+    void set(std::size_t column, double value) {
+        values_[column] = value;
+        columns_.push_back(column);
+    }
+
+    const double* values() const { return values_.data(); }
+    // Which columns the row has values in.
+    const std::vector<std::size_t>& columns() const { return columns_; }
 
 private:
-    static double to_number(PyObject* name, PyObject* value) {
-        const double number = dfop::to_number(value);
-        return std::fabs(number) <= kLargest ? number : fail(name, value);
-    }
-
-    static double fail(PyObject* name, PyObject* value) {
-        const nanobind::object n = nanobind::repr(name), v = nanobind::repr(value);
-        throw nanobind::value_error(("feature " + nanobind::cast<std::string>(n) + " is " +
-                                     nanobind::cast<std::string>(v) +
-                                     "; expected a finite number below 2**500 in magnitude: "
-                                     "impute, encode or drop it before learning")
-                                        .c_str());
-    }
-
-    nanobind::dict columns_;
-    std::vector<nanobind::object> names_;
+    nanobind::dict places_;
+    std::vector<nanobind::object> names_;  // by column, those met so far
     std::vector<double> values_;
+    std::vector<std::size_t> columns_;
 };
 
 }  // namespace dfop

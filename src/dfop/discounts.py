@@ -44,6 +44,8 @@ class RowWeights:
     """What the row itself enters with, of length n or 1; 0 where it is not seen."""
     log_discount: Array
     """log lam_t, of length n or 1."""
+    times: Array
+    """How many times the row counts, of length n or 1."""
     clock: Clock
     """The clock after the batch."""
 
@@ -74,7 +76,8 @@ def row_weights(
         seen = np.ones(n, bool) if weight is None else weight > 0
         gaps, clock = _gaps(time, n, clock, seen)
         lam = np.maximum(np.exp(-gaps / rule.period), _LEAST_DISCOUNT)
-        return RowWeights(lam, np.ones(1) if weight is None else weight, np.log(lam), clock)
+        times = np.ones(1) if weight is None else weight
+        return RowWeights(lam, times, np.log(lam), times, clock)
     if time is not None:
         raise ValueError(
             "time= needs a model that forgets by the clock: forgetting=half_life('3d') or "
@@ -88,14 +91,15 @@ def row_weights(
         lam = np.array([1.0 - rule.mu])
         log_lam = np.array([np.log1p(-rule.mu)])
     if weight is None:
-        return RowWeights(lam, np.ones(1), log_lam, clock)
+        once = np.ones(1)
+        return RowWeights(lam, once, log_lam, once, clock)
     log_decay = weight * log_lam
     constant = np.broadcast_to(log_lam == 0.0, n)
     gain = np.where(
         constant, weight, np.expm1(log_decay) / np.where(constant, 1.0, np.expm1(log_lam))
     )
     decay = np.maximum(np.exp(log_decay), _LEAST_DISCOUNT)
-    return RowWeights(decay, gain, log_decay, clock)
+    return RowWeights(decay, gain, log_decay, weight, clock)
 
 
 def _per_row(values: ArrayLike, n: int, name: str) -> Array:

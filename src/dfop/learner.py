@@ -16,10 +16,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from .batch import Batch, read_batch
+from .coding import Coded, RowCoder, coded_names, learn_coded
 from .core import Filter
 from .discounts import Clock, row_weights
 from .forgetting import ByClock, ByRows, Forgetting, as_rule
-from .validation import check_prior, check_rows
+from .validation import check_prior
 
 Array = NDArray[np.float64]
 
@@ -32,6 +34,9 @@ class Learner(BaseEstimator, ABC):
 
     _filter: Filter | None
     """None between the first row and the first target (late labels only)."""
+    _coder: RowCoder
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
     _outputs: int
     _clock: Clock
     _log_discount: float
@@ -86,14 +91,15 @@ class Learner(BaseEstimator, ABC):
     ) -> Array:
         """Predict every row before its target is seen, learn it, return the outputs."""
         model = self if self._started() and not restart else self._blank()
-        rows = check_rows(model, X, first=model is not self)
+        batch = read_batch(model, X, first=model is not self)
+        n = len(batch.numbers)
         targets_known = hasattr(model, "_outputs")
         if model is self and not targets_known:
             model = self._twin()  # rows came before, targets are new: take them over only if good
-        targets = model._encode(y, len(rows), first=not targets_known, classes=classes)
+        targets = model._encode(y, n, first=not targets_known, classes=classes)
         weights = row_weights(
             as_rule(self.forgetting),
-            len(rows),
+            n,
             model._clock,
             discount=discount,
             time=time,
@@ -101,18 +107,24 @@ class Learner(BaseEstimator, ABC):
         )
         if restart and not weights.gain.any():
             raise ValueError("sample_weight is zero for every row: there is nothing to fit")
-        outputs = np.empty((len(rows), model._outputs))
-        model._warn_of_haste()
-        self._become(model)
-        self._rebase()
-        self._open_filter().learn(rows, targets, weights.discount, weights.gain, outputs)
+        outputs = np.empty((n, model._outputs))
+        with model._coder.lock:
+            coded = model._coder.code(batch, weights.times)
+            model._warn_of_haste(coded.width)
+            self._become(model)
+            self._rebase()
+            filter_ = self._open_filter(coded.widths[0][1])
+            self._take(batch, coded)
+            learn_coded(filter_, coded, targets, weights.discount, weights.gain, outputs)
         self._clock = weights.clock
-        self._log_discount += weights.elapsed(len(rows))
+        self._log_discount += weights.elapsed(n)
         return outputs
 
     def _predict_outputs(self, X: Any) -> Array:
         check_is_fitted(self)
-        return self._outputs_of(check_rows(self, X, first=False))
+        batch = read_batch(self, X, first=False)
+        with self._coder.lock:
+            return self._outputs_of(self._coder.code_to_predict(batch))
 
     def _outputs_of(self, rows: Array) -> Array:
         outputs = np.zeros((len(rows), getattr(self, "_outputs", 1)))
@@ -121,6 +133,22 @@ class Learner(BaseEstimator, ABC):
         return outputs
 
     # -- state --------------------------------------------------------------------------------
+
+    @property
+    def coded_names_(self) -> NDArray[Any]:
+        """Names of the coded columns, one for each weight in `coef_`."""
+        if not self._started():
+            raise AttributeError("coded_names_ is known once a row was seen")
+        return coded_names(self._coder, getattr(self, "feature_names_in_", None))
+
+    def _take(self, batch: Batch, coded: Coded) -> None:
+        """Learn how the columns of a batch are coded, and the names of new ones."""
+        self._coder.take(coded)
+        if batch.new_names:
+            self.feature_names_in_ = np.array(
+                [*self.feature_names_in_, *batch.new_names], dtype=object
+            )
+            self.n_features_in_ = len(self.feature_names_in_)
 
     def _started(self) -> bool:
         return hasattr(self, "_clock")
@@ -135,6 +163,7 @@ class Learner(BaseEstimator, ABC):
         blank = type(self)(**self.get_params(deep=False))
         blank._clock = Clock()
         blank._filter = None
+        blank._coder = RowCoder()
         blank._log_discount = 0.0
         blank._pending = {}
         return blank
@@ -152,10 +181,12 @@ class Learner(BaseEstimator, ABC):
                 del self.feature_names_in_
             self.__dict__.update(model.__dict__)
 
-    def _warn_of_haste(self) -> None:
-        d = self.n_features_in_ + bool(self.fit_intercept)
+    def _warn_of_haste(self, width: int) -> None:
+        """Warn where `width` coded columns are too many, if they have not been before."""
+        d = width + bool(self.fit_intercept)
+        before = 0 if self._filter is None else self._filter.features + bool(self.fit_intercept)
         rule = as_rule(self.forgetting)
-        if self._filter is None and isinstance(rule, ByRows) and d * rule.mu > _LARGEST_D_MU:
+        if isinstance(rule, ByRows) and d * rule.mu > _LARGEST_D_MU >= before * rule.mu:
             warnings.warn(
                 f"{d} weights and mu={rule.mu:g} forget faster than {d} rows can teach "
                 f"(d mu = {d * rule.mu:.0f}, above {_LARGEST_D_MU:.0f}): the cap keeps the "
@@ -164,10 +195,10 @@ class Learner(BaseEstimator, ABC):
                 stacklevel=4,
             )
 
-    def _open_filter(self) -> Filter:
+    def _open_filter(self, width: int) -> Filter:
         if self._filter is None:
             self._filter = Filter(
-                self.n_features_in_,
+                width,
                 self._outputs,
                 bool(self.fit_intercept),
                 float(self.prior_variance),
@@ -182,3 +213,9 @@ class Learner(BaseEstimator, ABC):
             raise AttributeError("the weights are known once a row was learned")
         assert self._filter is not None
         return self._filter.coefficients()
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        return tags

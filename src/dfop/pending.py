@@ -14,10 +14,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .batch import read_batch
 from .discounts import row_weights
 from .forgetting import as_rule
-from .learner import Learner
-from .validation import check_rows
+from .learner import Array, Learner
 
 Key = int | str
 
@@ -69,21 +69,29 @@ class LateLabels(Learner):
         ['monday']
         """
         model = self if self._started() else self._blank()
-        rows = check_rows(model, X, first=model is not self)
-        names = _check_keys(keys, len(rows))
+        batch = read_batch(model, X, first=model is not self)
+        n = len(batch.numbers)
+        names = _check_keys(keys, n)
         taken = [key for key in names if key in model._pending]
         if taken:
             raise ValueError(f"a row with the key {taken[0]!r} is already waiting for its label")
         weights = row_weights(
-            as_rule(self.forgetting), len(rows), model._clock, discount=discount, time=time
+            as_rule(self.forgetting), n, model._clock, discount=discount, time=time
         )
         model = self._with_classes(model, classes)
-        self._become(model)
-        self._rebase()
-        outputs = self._outputs_of(rows)
-        fade = np.cumsum(np.broadcast_to(weights.log_discount, len(rows)))
+        with model._coder.lock:
+            coded = model._coder.code(batch)
+            if model._filter is not None:
+                model._warn_of_haste(coded.width)
+            self._become(model)
+            self._rebase()
+            self._take(batch, coded)
+            if self._filter is not None:
+                self._filter.add_features(coded.width - self._filter.features)
+            outputs = self._outputs_of(coded.rows)
+        fade = np.cumsum(np.broadcast_to(weights.log_discount, n))
         stamps = self._log_discount + fade
-        for key, row, stamp in zip(names, rows, stamps, strict=True):
+        for key, row, stamp in zip(names, coded.rows, stamps, strict=True):
             self._pending[key] = row.copy(), float(stamp)
         if self._filter is not None:
             self._filter.forget(max(math.exp(fade[-1]), 1e-300))
@@ -113,15 +121,16 @@ class LateLabels(Learner):
                 f"no row with the key {unknown[0]!r} waits for its label ({len(waiting)} do): "
                 "predict_pending announces rows, and each is learned once"
             )
-        rows = np.array([waiting[key][0] for key in names])
         stamps = np.array([waiting[key][1] for key in names])
         model = self if hasattr(self, "_outputs") else self._twin()
         targets = model._encode(y, len(names), first=model is not self, classes=None)
         outputs = np.empty((len(names), model._outputs))
-        model._warn_of_haste()
+        width = model._coder.width
+        model._warn_of_haste(width)
         self._become(model)
         gain = np.exp(self._log_discount - stamps)
-        self._open_filter().learn(rows, targets, np.ones(1), gain, outputs)
+        rows = self._waiting_rows(names)
+        self._open_filter(width).learn(rows, targets, np.ones(1), gain, outputs)
         for key in names:
             del self._pending[key]
         return self
@@ -146,6 +155,14 @@ class LateLabels(Learner):
         for key in names:
             del waiting[key]
         return self
+
+    def _waiting_rows(self, keys: Iterable[Key]) -> Array:
+        """Rows that wait, as wide as they would be coded now: what is new since was 0 then."""
+        waiting = [self._pending[key][0] for key in keys]
+        rows = np.zeros((len(waiting), self._coder.width))
+        for place, row in zip(rows, waiting, strict=True):
+            place[: row.size] = row
+        return rows
 
     def _with_classes(self, model: Self, classes: Any) -> Self:
         """Return the model, or a twin of it prepared for targets not seen yet."""

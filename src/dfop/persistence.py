@@ -28,7 +28,8 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_safetensors
 
-from .plain import Tensors, describe, rebuild
+from .plain import describe, rebuild
+from .plain_coder import Tensors
 
 __all__ = ["ModelFileError", "load", "save"]
 

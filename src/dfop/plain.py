@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .classifier import DFOPClassifier
+from .coding import RowCoder
 from .core import Filter, NamedFilter, restore_filter
 from .discounts import Clock
 from .forgetting import ByClock, ByRows
 from .labels import LabelCode
-from .learner import Learner
+from .pending import LateLabels
+from .plain_coder import Tensors, describe_coder, read_coder
 from .regressor import DFOPRegressor
-
-Tensors = dict[str, NDArray[np.float64]]
 
 # The tensors there are, and magnitudes far above any that a filter was seen to reach on hostile
 # streams (5e97 in U, 3e245 in the weights): what is larger was not written by one.
@@ -28,6 +28,8 @@ _LARGEST = {
     "weights": 1e300,
     "waiting_rows": 2.0**500,
     "waiting_stamps": 1e300,
+    "sums": 1e300,
+    "counts": 1e300,
 }
 
 
@@ -103,7 +105,7 @@ _KINDS = {
 }
 
 
-def _describe_learner(model: Learner) -> tuple[dict[str, Any], Tensors]:
+def _describe_learner(model: LateLabels) -> tuple[dict[str, Any], Tensors]:
     state: dict[str, Any] = {
         "n_features": int(model.n_features_in_),
         "feature_names": [str(name) for name in getattr(model, "feature_names_in_", [])] or None,
@@ -115,8 +117,9 @@ def _describe_learner(model: Learner) -> tuple[dict[str, Any], Tensors]:
         "filter": None,
     }
     tensors: Tensors = {}
+    state["columns"] = describe_coder(model._coder, tensors)
     if model._pending:
-        tensors["waiting_rows"] = np.array([row for row, _ in model._pending.values()])
+        tensors["waiting_rows"] = model._waiting_rows(model._pending)
         tensors["waiting_stamps"] = np.array([stamp for _, stamp in model._pending.values()])
     if isinstance(model, DFOPClassifier) and hasattr(model, "_codes"):
         state["classes"] = [_describe_labels(code.classes) for code in model._codes]
@@ -134,6 +137,7 @@ def _read_learner(model: Any, state: dict[str, Any], tensors: Tensors) -> Any:
         if len(names) != features:
             raise ValueError("one name per feature is needed")
         fresh.feature_names_in_ = np.array(names, dtype=object)
+    fresh._coder = _read_columns(state, range(features), tensors)
     fresh._log_discount = _number(state["log_discount"])
     last, datetimes = state["clock"]
     if last is not None and type(last) is not (int if datetimes else float):
@@ -142,7 +146,7 @@ def _read_learner(model: Any, state: dict[str, Any], tensors: Tensors) -> Any:
     keys = state["waiting"]
     if keys:
         rows, stamps = tensors["waiting_rows"], tensors["waiting_stamps"]
-        if rows.shape != (len(keys), features) or stamps.shape != (len(keys),):
+        if rows.shape != (len(keys), fresh._coder.width) or stamps.shape != (len(keys),):
             raise ValueError("waiting rows of the wrong shape")
         if not all(type(key) in (int, str) for key in keys) or len(set(keys)) != len(keys):
             raise ValueError("keys of waiting rows")
@@ -163,15 +167,19 @@ def _read_learner(model: Any, state: dict[str, Any], tensors: Tensors) -> Any:
             raise ValueError("several outputs for one target")
     if state["filter"] is not None:
         fresh._filter = _read_filter(fresh, state["filter"], tensors)
-        if fresh._filter.features != features or fresh._filter.outputs != fresh._outputs:
+        if fresh._filter.outputs != fresh._outputs:
             raise ValueError("a filter of the wrong size")
+        if fresh._filter.features != fresh._coder.width:
+            raise ValueError("a filter that does not fit the coded columns")
     return fresh
 
 
 def _describe_named(model: Any) -> tuple[dict[str, Any], Tensors]:
     tensors: Tensors = {}
+    coder = model._rows.coder
     state = {
-        "names": _describe_hashables(model._rows.names, "feature name"),
+        "names": _describe_hashables(coder.columns, "feature name"),
+        "columns": describe_coder(coder, tensors),
         "classes": _describe_hashables(getattr(model, "_classes", []), "class"),
         "filter": _describe_filter(model._rows.filter, tensors),
     }
@@ -189,13 +197,22 @@ def _read_named(model: Any, state: dict[str, Any], tensors: Tensors) -> Any:
     if hasattr(model, "_classes"):
         model._classes = {label: k for k, label in enumerate(classes)}
         outputs = len(classes)
-    if len(names) != filter_.features or filter_.outputs != outputs:
+    coder = _read_columns(state, names, tensors)
+    if coder.width != filter_.features or filter_.outputs != outputs:
         raise ValueError("a filter of the wrong size")
-    model._use(NamedFilter(filter_, names, model._rows.discount))
+    model._use(NamedFilter(filter_, coder, model._rows.discount))
     return model
 
 
 # -- the parts --------------------------------------------------------------------------------
+
+
+def _read_columns(state: dict[str, Any], keys: Any, tensors: Tensors) -> RowCoder:
+    if "columns" in state:
+        return read_coder(state["columns"], keys, tensors)
+    if len(keys) > 10**6:  # numbers in a file are free, columns are not
+        raise ValueError(f"{len(keys)} columns")
+    return RowCoder.of_numbers(keys)  # written when rows were numbers only
 
 
 def _describe_filter(filter_: Filter, tensors: Tensors) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 A feature that a row does not have counts as 0, and one never seen before as having been 0 all
 the time; so does a new class. The model is then exactly the one that would have had them from
-the start.
+the start. Text and missing values (None, NaN) are coded as in `dfop.DFOPRegressor`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ try:
 except ImportError as error:
     raise ImportError("dfop.river needs River: pip install 'dfop[river]'") from error
 
+from .batch import read_frame
+from .coding import RowCoder, learn_coded
 from .core import Filter, NamedFilter
 from .forgetting import ByRows, Forgetting, as_rule
 from .labels import probabilities_of_many, probability_of_second
@@ -61,41 +63,26 @@ class _DictLearner(base.Estimator):
             float(prior_variance),
             math.inf if cap is None else float(cap),
         )
-        self._use(NamedFilter(filter_, [], 1.0 - rule.mu))
+        self._use(NamedFilter(filter_, RowCoder(), 1.0 - rule.mu))
 
     def _use(self, rows: NamedFilter) -> None:
         self._rows = rows
 
-    def _matrix(self, X: pd.DataFrame) -> tuple[NDArray[np.float64], list[Any]]:
-        """Columns of `X` in the order of the filter; those it does not know yet come last."""
-        names = list(X.columns)
-        if len(X) == 0:
-            raise ValueError("the batch is empty: it must have at least one row")
-        if len(set(names)) != len(names):
-            raise ValueError(f"X has several columns of one name: {names}")
-        values = as_numbers(X, "X")
-        check_finite(values, "X", names)
-        places = {name: place for place, name in enumerate(self._rows.names)}
-        known = len(places)
-        at = [places.setdefault(name, len(places)) for name in names]
-        news = list(places)[known:]
-        matrix = np.zeros((len(values), len(places)))
-        matrix[:, at] = values
-        return matrix, news
-
     def _learn_matrix(self, X: pd.DataFrame, targets: NDArray[np.float64]) -> None:
-        matrix, news = self._matrix(X)
-        self._rows.add_names(news)
-        self._rows.add_outputs(targets.shape[1] - self._rows.filter.outputs)
-        self._rows.filter.learn(
-            matrix, targets, np.array([self._rows.discount]), np.ones(1), np.empty(targets.shape)
-        )
+        batch, rows = read_frame(X), self._rows
+        with rows.coder.lock:
+            coded = rows.coder.code(batch)
+            rows.coder.take(coded)
+            rows.add_outputs(targets.shape[1] - rows.filter.outputs)
+            lam, outputs = np.array([rows.discount]), np.empty(targets.shape)
+            learn_coded(rows.filter, coded, targets, lam, np.ones(1), outputs)
 
     def _predict_matrix(self, X: pd.DataFrame) -> NDArray[np.float64]:
-        matrix, _ = self._matrix(X)
-        rows = np.ascontiguousarray(matrix[:, : self._rows.filter.features])
-        outputs = np.empty((len(rows), self._rows.filter.outputs))
-        self._rows.filter.predict(rows, outputs)
+        batch, rows = read_frame(X), self._rows
+        with rows.coder.lock:
+            coded = rows.coder.code_to_predict(batch)
+            outputs = np.empty((len(coded), rows.filter.outputs))
+            rows.filter.predict(coded, outputs)
         return outputs
 
 
@@ -202,8 +189,10 @@ class DFOPRegressor(_DictLearner, base.MiniBatchRegressor):
 
     @property
     def weights(self) -> dict[Any, float]:
-        """The weights now, by feature name."""
-        return dict(zip(self._rows.names, self._rows.filter.coefficients()[0][0], strict=True))
+        """The weights now, by feature name; of text, by "name=text"."""
+        coder = self._rows.coder
+        names = coder.labels(coder.columns)
+        return dict(zip(names, self._rows.filter.coefficients()[0][0], strict=True))
 
     @property
     def intercept(self) -> float:

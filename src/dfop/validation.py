@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from .core import first_unusable
+from .core import LARGEST, first_unusable
 
 Array = NDArray[np.float64]
 
@@ -21,9 +21,19 @@ def check_rows(estimator: BaseEstimator, X: Any, *, first: bool) -> Array:
 
     On the first batch (`first`) the estimator takes over the number and names of the features.
     """
-    if (
+    if not first and is_ready(estimator, X):
+        rows: Array = X
+    else:
+        _refuse_text(X, "X")
+        rows = as_matrix(estimator, X, first=first)
+    check_finite(rows, "X", getattr(estimator, "feature_names_in_", None))
+    return rows
+
+
+def is_ready(estimator: BaseEstimator, X: Any) -> bool:
+    """Whether there is nothing to convert: a row at a time must not pay for the general check."""
+    return (
         type(X) is np.ndarray
-        and not first
         and X.dtype == np.float64
         and X.ndim == 2
         and X.shape[1] == estimator.n_features_in_
@@ -31,20 +41,19 @@ def check_rows(estimator: BaseEstimator, X: Any, *, first: bool) -> Array:
         and X.flags.c_contiguous
         and X.flags.aligned
         and not hasattr(estimator, "feature_names_in_")
-    ):
-        rows = X  # nothing left to convert: a row at a time must not pay for the general check
-    else:
-        _refuse_text(X, "X")
-        try:
-            rows = validate_data(
-                estimator, X, reset=first, dtype=np.float64, order="C", ensure_all_finite=False
-            )
-        except (TypeError, ValueError) as error:
-            _name_what_is_no_number(X, "X", error)
-            raise
-        rows = np.require(rows, requirements=["C", "A"])
-    check_finite(rows, "X", getattr(estimator, "feature_names_in_", None))
-    return rows
+    )
+
+
+def as_matrix(estimator: BaseEstimator, X: Any, *, first: bool) -> Array:
+    """Return `X`, which holds no text, as a C-ordered float64 matrix that fits the estimator."""
+    try:
+        rows = validate_data(
+            estimator, X, reset=first, dtype=np.float64, order="C", ensure_all_finite=False
+        )
+    except (TypeError, ValueError) as error:
+        _name_what_is_no_number(X, "X", error)
+        raise
+    return np.require(rows, requirements=["C", "A"])
 
 
 def check_numbers(y: Any, n: int) -> Array:
@@ -92,11 +101,24 @@ def check_length(y: NDArray[Any], n: int) -> None:
 def check_finite(values: Array, what: str, names: Sequence[Any] | None) -> None:
     """Refuse values that are not finite or too large; `values` must be C-ordered."""
     at = first_unusable(values)
-    if at == values.size:
-        return
+    if at < values.size:
+        _refuse_value(values, at, what, names)
+
+
+def find_gaps(values: Array, what: str, names: Sequence[Any] | None) -> bool:
+    """Whether values are missing (NaN); refuse those infinite or too large."""
+    if first_unusable(values) == values.size:
+        return False
+    bad = np.flatnonzero(np.abs(values) > LARGEST)
+    if bad.size:
+        _refuse_value(values, int(bad[0]), what, names)
+    return True
+
+
+def _refuse_value(values: Array, at: int, what: str, names: Sequence[Any] | None) -> None:
     place = tuple(int(i) for i in np.unravel_index(at, values.shape))
     value = values[place]
-    where = _where(place, names)
+    where = where_in(place, names)
     if np.isnan(value):
         problem, remedy = "NaN", "impute or drop missing values before learning"
     elif np.isinf(value):
@@ -115,7 +137,8 @@ def as_numbers(values: Any, what: str) -> Array:
         raise
 
 
-def _where(place: tuple[int, ...], names: Sequence[Any] | None) -> str:
+def where_in(place: tuple[int, ...], names: Sequence[Any] | None) -> str:
+    """Row and column of a value, in words."""
     if len(place) == 1:
         return f"row {place[0]}"
     return f"row {place[0]}, column {place[1] if names is None else repr(str(names[place[1]]))}"
@@ -138,7 +161,7 @@ def _name_what_is_no_number(data: Any, what: str, error: Exception) -> None:
             if np.iterable(value) and not isinstance(value, str):
                 return  # rows of different length: the error at hand says it better
             raise ValueError(
-                f"{what} has {value!r} at {_where(place, names)}, which is no number ({error}): "
+                f"{what} has {value!r} at {where_in(place, names)}, which is no number ({error}): "
                 "encode or drop it before learning"
             ) from None
 

@@ -1,15 +1,27 @@
 """The mathematics: the learner's state and its update, knowing nothing but numpy.
 
-`Filter` is the compiled update (``src/core``), `NamedFilter` the same for rows that are dicts;
+`Filter` is the compiled update (``src/core``), `NamedFilter` the same for rows that are dicts,
+`Means` the running means of columns;
 `dfop.core.oracle` is the same mathematics in plain NumPy, row by row, to check it against.
 """
 
 import copyreg
 from typing import Any
 
-from ._native import LARGEST, Filter, NamedFilter, first_unusable
+import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["LARGEST", "Filter", "NamedFilter", "first_unusable", "restore_filter"]
+from ._native import LARGEST, Filter, Means, NamedFilter, first_unusable
+
+__all__ = [
+    "LARGEST",
+    "Filter",
+    "Means",
+    "NamedFilter",
+    "first_unusable",
+    "restore_filter",
+    "restore_means",
+]
 
 
 def restore_filter(
@@ -26,6 +38,17 @@ def restore_filter(
     return filter_
 
 
+def restore_means(sums: NDArray[np.float64], counts: NDArray[np.float64]) -> Means:
+    """Build the running means that gave the snapshot."""
+    means = Means()
+    means.restore(sums, counts)
+    return means
+
+
+def _reduce_means(means: Means) -> tuple[Any, ...]:
+    return restore_means, tuple(means.snapshot().values())
+
+
 def _reduce_filter(f: Filter) -> tuple[Any, ...]:
     return restore_filter, (
         f.features,
@@ -38,9 +61,10 @@ def _reduce_filter(f: Filter) -> tuple[Any, ...]:
 
 
 def _reduce_named(f: NamedFilter) -> tuple[Any, ...]:
-    return NamedFilter, (f.filter, f.names, f.discount)
+    return NamedFilter, (f.filter, f.coder, f.discount)
 
 
 # pickle, copy and joblib of everything that holds a filter
 copyreg.pickle(Filter, _reduce_filter)
+copyreg.pickle(Means, _reduce_means)
 copyreg.pickle(NamedFilter, _reduce_named)

@@ -1,0 +1,64 @@
+// Running means of columns, which stand in for values that are missing. Sums run row by row, so
+// that they are the same bits however the rows are cut into batches.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "filter.hpp"
+
+namespace dfop {
+
+class Means {
+public:
+    std::size_t size() const { return sum_.size(); }
+
+    // Columns beyond the old size have had no value yet.
+    void resize(std::size_t size) {
+        sum_.resize(size, 0.0);
+        count_.resize(size, 0.0);
+    }
+
+    // A value that counts `weight` times.
+    void add(std::size_t j, double value, double weight) {
+        sum_[j] += weight * value;
+        count_[j] += weight;
+    }
+
+    // 0 before any value. Rounding may carry the mean of the largest values beyond them.
+    double mean(std::size_t j) const {
+        return count_[j] > 0.0 ? std::clamp(sum_[j] / count_[j], -kLargest, kLargest) : 0.0;
+    }
+
+    // All columns, of rows without gaps.
+    void add_rows(const double* X, std::size_t n, PerRow weight) {
+        const std::size_t d = size();
+        const bool once = weight.step == 0 && weight.values[0] == 1.0;
+        for (std::size_t t = 0; t < n; ++t, X += d)
+            for (std::size_t j = 0; j < d; ++j) sum_[j] += weight[t] * X[j];
+        if (once)  // counts of whole numbers are exact in any order
+            for (double& count : count_) count += static_cast<double>(n);
+        else
+            for (std::size_t t = 0; t < n; ++t)
+                for (double& count : count_) count += weight[t];
+    }
+
+    // One column of a matrix, `stride` numbers apart: NaN becomes the mean of the values before it.
+    void fill_column(std::size_t j, double* x, std::size_t n, std::size_t stride, PerRow weight) {
+        for (std::size_t t = 0; t < n; ++t, x += stride)
+            if (std::isnan(*x))
+                *x = mean(j);
+            else
+                add(j, *x, weight[t]);
+    }
+
+    std::vector<double>& sums() { return sum_; }
+    std::vector<double>& counts() { return count_; }
+
+private:
+    std::vector<double> sum_, count_;
+};
+
+}  // namespace dfop
