@@ -9,6 +9,7 @@
 
 #include <mutex>
 
+#include "binding_uncertainty.hpp"
 #include "dict_rows.hpp"
 #include "filter.hpp"
 
@@ -298,6 +299,8 @@ NB_MODULE(_native, m) {
           },
           "values"_a.noconvert());
     m.attr("LARGEST") = kLargest;
+
+    bind_uncertainty(m);
 }
 
 }  // namespace

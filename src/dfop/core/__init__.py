@@ -1,15 +1,39 @@
 """The mathematics: the learner's state and its update, knowing nothing but numpy.
 
 `Filter` is the compiled update (``src/core``), `NamedFilter` the same for rows that are dicts;
+`Intervals`, `Calibration`, `ErrorAlarm` and `ErrorRecord` say how sure it is, row by row.
 `dfop.core.oracle` is the same mathematics in plain NumPy, row by row, to check it against.
 """
 
 import copyreg
 from typing import Any
 
-from ._native import LARGEST, Filter, NamedFilter, first_unusable
+from ._native import (
+    COVERAGES,
+    LARGEST,
+    Calibration,
+    ErrorAlarm,
+    ErrorRecord,
+    Filter,
+    Intervals,
+    NamedFilter,
+    first_unusable,
+    moved_weights,
+)
 
-__all__ = ["LARGEST", "Filter", "NamedFilter", "first_unusable", "restore_filter"]
+__all__ = [
+    "COVERAGES",
+    "LARGEST",
+    "Calibration",
+    "ErrorAlarm",
+    "ErrorRecord",
+    "Filter",
+    "Intervals",
+    "NamedFilter",
+    "first_unusable",
+    "moved_weights",
+    "restore_filter",
+]
 
 
 def restore_filter(

@@ -1,0 +1,92 @@
+// What each expert of a bank was worth: its mean squared error over the whole stream, lately, and
+// along the stream in at most 512 pieces of equal length, in memory that does not grow.
+//
+// A piece holds the mean of its rows. When there are 512, neighbours are averaged and pieces become
+// twice as long, so their ends depend on nothing but the number of rows.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "plain_state.hpp"
+
+namespace dfop {
+
+class ErrorRecord {
+public:
+    static constexpr std::size_t kPieces = 512;  // even, so that all have a neighbour
+    static constexpr double kRecent = 1.0 / 500;
+
+    // At least one expert.
+    explicit ErrorRecord(std::size_t experts)
+        : mean_(experts), recent_(experts), open_(experts) {}
+
+    // Squared errors of one row, one per expert. Means, not sums: nothing can overflow.
+    void update(const double* squared_errors) {
+        rows_ += 1.0;
+        open_rows_ += 1.0;
+        const double share = std::max(kRecent, 1.0 / rows_);
+        for (std::size_t k = 0; k < experts(); ++k) {
+            const double v = std::min(squared_errors[k], kLargest);
+            mean_[k] += (v - mean_[k]) / rows_;
+            recent_[k] += share * (v - recent_[k]);
+            open_[k] += (v - open_[k]) / open_rows_;
+        }
+        if (open_rows_ == length_) close_piece();
+    }
+
+    std::size_t experts() const { return mean_.size(); }
+    double rows() const { return rows_; }
+    double piece_length() const { return length_; }
+    std::size_t pieces() const { return history_.size() / experts(); }
+    const std::vector<double>& mean() const { return mean_; }
+    const std::vector<double>& recent() const { return recent_; }
+    // pieces x experts, oldest first; rows after the last whole piece are not in it.
+    const std::vector<double>& history() const { return history_; }
+
+    std::vector<double> snapshot() const {
+        std::vector<double> state{rows_, open_rows_, length_};
+        for (const auto* part : {&mean_, &recent_, &open_, &history_})
+            state.insert(state.end(), part->begin(), part->end());
+        return state;
+    }
+
+    void restore(const std::vector<double>& state) {
+        const std::size_t fixed = kScalars + 3 * experts();
+        check_state(state, state.size() >= fixed && (state.size() - fixed) % experts() == 0 &&
+                               state.size() - fixed < kPieces * experts());
+        rows_ = state[0];
+        open_rows_ = state[1];
+        length_ = state[2];
+        auto from = state.begin() + kScalars;
+        for (auto* part : {&mean_, &recent_, &open_}) {
+            std::copy_n(from, experts(), part->begin());
+            from += static_cast<std::ptrdiff_t>(experts());
+        }
+        history_.assign(from, state.end());
+    }
+
+private:
+    static constexpr std::size_t kScalars = 3;
+    static constexpr double kLargest = 1e300;
+
+    void close_piece() {
+        history_.insert(history_.end(), open_.begin(), open_.end());
+        std::fill(open_.begin(), open_.end(), 0.0);
+        open_rows_ = 0.0;
+        if (pieces() < kPieces) return;
+        const std::size_t K = experts();
+        for (std::size_t i = 0; i < kPieces / 2; ++i)
+            for (std::size_t k = 0; k < K; ++k)
+                history_[i * K + k] =
+                    0.5 * history_[2 * i * K + k] + 0.5 * history_[(2 * i + 1) * K + k];
+        history_.resize(kPieces / 2 * K);
+        length_ *= 2.0;
+    }
+
+    double rows_ = 0.0, open_rows_ = 0.0, length_ = 1.0;
+    std::vector<double> mean_, recent_, open_, history_;
+};
+
+}  // namespace dfop
