@@ -80,7 +80,7 @@ public:
 
 private:
     static constexpr std::size_t kPerClass = 5;
-    static constexpr double kForget = 0.01;        // of the curves, per row of the class
+    static constexpr double kForget = 0.005;       // of the curves, per row of the class
     static constexpr double kPrior = 1.0;          // weight of the start, which does not fade
     static constexpr double kLargestLead = 1.5;    // targets are 1 apart, or 2 (margins)
     static constexpr double kLargestWeight = 20.0; // on separable streams the slope has no maximum
