@@ -58,7 +58,7 @@ class DriftSpectrum:
         ``1/mu`` in rows; infinite if nothing moves.
     misfit : float
         Distance of the experts' errors from the formula, in the standard deviations that chance
-        allows. Steady drift has about 0.5, at most 1; abrupt changes have more.
+        allows. Steady drift has about 0.5, seldom above 1; frequent abrupt changes have more.
     rows : ndarray of shape (windows,)
         Rows seen at the end of each window.
     noise_over_time, power_over_time, mu_over_time, misfit_over_time : ndarray of shape (windows,)

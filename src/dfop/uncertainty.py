@@ -88,9 +88,10 @@ def half_widths_at(half_widths: Array, coverage: float) -> Array:
     share = (at - knots[upper - 1]) / (knots[upper] - knots[upper - 1])
     high = half_widths[..., upper - 1]
     low = half_widths[..., upper - 2] if upper > 1 else np.zeros_like(high)
-    # Before the first row all are infinite, and inf - inf would not be.
-    result: Array = np.where(np.isinf(high), high, (1 - share) * low + share * high)
-    return result
+    # Before the first row all are infinite, and 0 times that would be no number.
+    known = np.isfinite(high)
+    between = (1 - share) * np.where(known, low, 0.0) + share * np.where(known, high, 0.0)
+    return np.asarray(np.where(known, between, high))
 
 
 def moved(
