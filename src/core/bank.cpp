@@ -37,9 +37,9 @@ struct Fading {
 Bank::Bank(std::size_t features, const BankDesign& design)
     : features_(features), design_(design), standardiser_(features),
       errors_(design.experts.size()) {
-    for (const std::size_t outputs : design_.targets) {
-        combiners_.emplace_back(design_.coding, outputs, design_.experts.size());
-        outputs_ += outputs;
+    for (const TargetDesign& target : design_.targets) {
+        combiners_.emplace_back(target.coding, target.outputs, design_.experts.size());
+        outputs_ += target.outputs;
     }
     for (const MapDesign& map : design_.maps) {
         maps_.emplace_back(map.kind, features, map.width, map.count);
@@ -160,7 +160,7 @@ void Bank::add_features(std::size_t count) {
 
 void Bank::add_outputs(std::size_t count) {
     outputs_ += count;
-    design_.targets[0] += count;
+    design_.targets[0].outputs += count;
     combiners_[0].add_outputs(count);
     for (Filter& expert : experts_) expert.add_outputs(count);
 }

@@ -27,11 +27,15 @@ struct MapDesign {
     std::size_t count;  // of Fourier features
 };
 
+struct TargetDesign {
+    Coding coding;
+    std::size_t outputs;
+};
+
 struct BankDesign {
     std::vector<MapDesign> maps;
     std::vector<ExpertDesign> experts;
-    std::vector<std::size_t> targets;  // how many outputs each has
-    Coding coding;                     // of all targets
+    std::vector<TargetDesign> targets;
     bool intercept;
     double prior_variance;
     bool relative_prior;

@@ -120,6 +120,7 @@ NB_MODULE(_native, m) {
     bind_bank(m);
     bind_means(m);
     bind_named(m);
+    bind_uncertainty(m);
 
     m.def("first_unusable",
           [](const nb::ndarray<const double, nb::c_contig, nb::device::cpu>& values) {

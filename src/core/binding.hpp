@@ -63,5 +63,6 @@ void restore_filter(Filter& filter, const nb::dict& state);
 void bind_bank(nb::module_& m);
 void bind_means(nb::module_& m);
 void bind_named(nb::module_& m);
+void bind_uncertainty(nb::module_& m);
 
 }  // namespace dfop

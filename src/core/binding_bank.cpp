@@ -7,6 +7,7 @@
 
 #include "bank.hpp"
 #include "binding.hpp"
+#include "moved.hpp"
 
 using namespace nanobind::literals;
 
@@ -15,37 +16,35 @@ namespace {
 
 using GuardedBank = Guarded<Bank>;
 
-FeatureMap::Kind map_kind(const std::string& name) {
-    if (name == "linear") return FeatureMap::Kind::linear;
-    if (name == "fourier") return FeatureMap::Kind::fourier;
-    if (name == "products") return FeatureMap::Kind::products;
-    throw nb::value_error("a map is linear, fourier or products");
+// In the order of the enumerations.
+constexpr const char* kMaps[] = {"linear", "fourier", "products"};
+constexpr const char* kCodings[] = {"number", "margin", "one_hot"};
+
+template <class Enum, std::size_t N>
+Enum named(const char* const (&names)[N], const std::string& name) {
+    for (std::size_t i = 0; i < N; ++i)
+        if (name == names[i]) return static_cast<Enum>(i);
+    throw nb::value_error(("there is no " + name).c_str());
 }
 
-Coding coding_named(const std::string& name) {
-    if (name == "number") return Coding::number;
-    if (name == "margin") return Coding::margin;
-    if (name == "one_hot") return Coding::one_hot;
-    throw nb::value_error("a coding is number, margin or one_hot");
-}
-
-void make(GuardedBank* g, std::size_t features, const std::string& coding,
-          const std::vector<std::size_t>& targets,
+void make(GuardedBank* g, std::size_t features,
+          const std::vector<std::tuple<std::string, std::size_t>>& targets,
           const std::vector<std::tuple<std::string, double, std::size_t>>& maps,
           const std::vector<std::tuple<std::size_t, double, double>>& experts, bool intercept,
           double prior_variance, bool relative_prior, double cap) {
-    BankDesign design{{}, {}, targets, coding_named(coding), intercept, prior_variance,
-                      relative_prior, cap};
+    BankDesign design{{}, {}, {}, intercept, prior_variance, relative_prior, cap};
+    for (const auto& [coding, outputs] : targets) {
+        design.targets.push_back({named<Coding>(kCodings, coding), outputs});
+        require(coding == "one_hot" || outputs == 1, "one output per target");
+    }
     for (const auto& [kind, width, count] : maps)
-        design.maps.push_back({map_kind(kind), width, count});
+        design.maps.push_back({named<FeatureMap::Kind>(kMaps, kind), width, count});
     for (const auto& [map, mu, walk] : experts) {
         require(map < maps.size(), "there is no such map");
         require(mu >= 0.0 && mu < 1.0 && walk >= 0.0, "an expert forgets in [0, 1) or walks");
         design.experts.push_back({map, mu, walk});
     }
     require(!experts.empty(), "a bank needs an expert");
-    for (const std::size_t outputs : targets)
-        require(design.coding == Coding::one_hot || outputs == 1, "one output per target");
     new (g) GuardedBank{Bank(features, design), {}};
 }
 
@@ -138,7 +137,7 @@ nb::dict errors(GuardedBank& g) {
 
 void bind_bank(nb::module_& m) {
     nb::class_<GuardedBank>(m, "Bank")
-        .def("__init__", &make, "features"_a, "coding"_a, "targets"_a, "maps"_a, "experts"_a,
+        .def("__init__", &make, "features"_a, "targets"_a, "maps"_a, "experts"_a,
              "intercept"_a, "prior_variance"_a, "relative_prior"_a, "cap"_a)
         .def("learn", &learn, "X"_a.noconvert(), "Y"_a.noconvert(), "elapsed"_a.noconvert(),
              "age"_a.noconvert(), "out"_a.noconvert())
@@ -161,6 +160,15 @@ void bind_bank(nb::module_& m) {
                  return to_array(g.model.weights(), {g.model.outputs(), g.model.experts().size()});
              })
         .def("coefficients", &coefficients, "expert"_a)
+        .def("variances",
+             [](GuardedBank& g, std::size_t k) {
+                 const auto held = g.lock();
+                 require(k < g.model.experts().size(), "there is no such expert");
+                 std::vector<double> P = weight_variances(g.model.experts()[k].snapshot());
+                 const std::size_t d = P.size();
+                 return to_array(std::move(P), {d});
+             },
+             "expert"_a)
         .def("errors", &errors)
         .def("snapshot", &snapshot)
         .def("restore", &restore, "state"_a)
@@ -171,7 +179,27 @@ void bind_bank(nb::module_& m) {
                      [](GuardedBank& g) { return g.model.design().prior_variance; })
         .def_prop_ro("relative_prior",
                      [](GuardedBank& g) { return g.model.design().relative_prior; })
-        .def_prop_ro("cap", [](GuardedBank& g) { return g.model.design().cap; });
+        .def_prop_ro("cap", [](GuardedBank& g) { return g.model.design().cap; })
+        .def_prop_ro("targets",
+                     [](GuardedBank& g) {
+                         std::vector<std::tuple<std::string, std::size_t>> out;
+                         for (const TargetDesign& t : g.model.design().targets)
+                             out.emplace_back(kCodings[static_cast<int>(t.coding)], t.outputs);
+                         return out;
+                     })
+        .def_prop_ro("maps",
+                     [](GuardedBank& g) {
+                         std::vector<std::tuple<std::string, double, std::size_t>> out;
+                         for (const MapDesign& m : g.model.design().maps)
+                             out.emplace_back(kMaps[static_cast<int>(m.kind)], m.width, m.count);
+                         return out;
+                     })
+        .def_prop_ro("experts", [](GuardedBank& g) {
+            std::vector<std::tuple<std::size_t, double, double>> out;
+            for (const ExpertDesign& e : g.model.design().experts)
+                out.emplace_back(e.map, e.mu, e.walk);
+            return out;
+        });
 }
 
 }  // namespace dfop

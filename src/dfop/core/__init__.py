@@ -1,7 +1,8 @@
 """The mathematics: the learner's state and its update, knowing nothing but numpy.
 
-`Filter` is the compiled update (``src/core``), `NamedFilter` the same for rows that are dicts,
-`Means` the running means of columns;
+`Filter` is the compiled update (``src/core``), `Bank` many of them combined, `NamedFilter` either
+for rows that are dicts, `Means` the running means of columns; `Intervals`, `Calibration` and
+`ErrorAlarm` say how sure a model is, row by row, and `ErrorRecord` what its experts were worth.
 `dfop.core.oracle` is the same mathematics in plain NumPy, row by row, to check it against.
 """
 
@@ -11,14 +12,35 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._native import LARGEST, Filter, Means, NamedFilter, first_unusable
+from ._native import (
+    COVERAGES,
+    LARGEST,
+    Bank,
+    Calibration,
+    ErrorAlarm,
+    ErrorRecord,
+    Filter,
+    Intervals,
+    Means,
+    NamedFilter,
+    first_unusable,
+    moved_weights,
+)
 
 __all__ = [
+    "COVERAGES",
     "LARGEST",
+    "Bank",
+    "Calibration",
+    "ErrorAlarm",
+    "ErrorRecord",
     "Filter",
+    "Intervals",
     "Means",
     "NamedFilter",
     "first_unusable",
+    "moved_weights",
+    "restore_bank",
     "restore_filter",
     "restore_means",
 ]
@@ -36,6 +58,25 @@ def restore_filter(
     filter_ = Filter(features, outputs, intercept, prior_variance, cap)
     filter_.restore(state)
     return filter_
+
+
+def restore_bank(
+    features: int,
+    targets: list[tuple[str, int]],
+    maps: list[tuple[str, float, int]],
+    experts: list[tuple[int, float, float]],
+    intercept: bool,
+    prior_variance: float,
+    relative_prior: bool,
+    cap: float,
+    state: dict[str, Any],
+) -> Bank:
+    """Build a bank that goes on where the one that gave the snapshot stood."""
+    bank = Bank(
+        features, targets, maps, experts, intercept, prior_variance, relative_prior, cap
+    )
+    bank.restore(state)
+    return bank
 
 
 def restore_means(sums: NDArray[np.float64], counts: NDArray[np.float64]) -> Means:
@@ -60,11 +101,42 @@ def _reduce_filter(f: Filter) -> tuple[Any, ...]:
     )
 
 
+def _reduce_bank(b: Bank) -> tuple[Any, ...]:
+    return restore_bank, (
+        b.features,
+        b.targets,
+        b.maps,
+        b.experts,
+        b.intercept,
+        b.prior_variance,
+        b.relative_prior,
+        b.cap,
+        b.snapshot(),
+    )
+
+
+def restore_part(kind: Any, size: int, state: NDArray[np.float64]) -> Any:
+    """Build a part of the uncertainty that goes on where the snapshot was taken."""
+    part = kind(size)
+    part.restore(state)
+    return part
+
+
+def _restore_alarm(state: NDArray[np.float64]) -> ErrorAlarm:
+    alarm = ErrorAlarm()
+    alarm.restore(state)
+    return alarm
+
+
 def _reduce_named(f: NamedFilter) -> tuple[Any, ...]:
     return NamedFilter, (f.filter, f.coder, f.discount)
 
 
 # pickle, copy and joblib of everything that holds a filter
+copyreg.pickle(Bank, _reduce_bank)
 copyreg.pickle(Filter, _reduce_filter)
+copyreg.pickle(Intervals, lambda i: (restore_part, (Intervals, i.outputs, i.snapshot())))
+copyreg.pickle(Calibration, lambda c: (restore_part, (Calibration, c.classes, c.snapshot())))
+copyreg.pickle(ErrorAlarm, lambda a: (_restore_alarm, (a.snapshot(),)))
 copyreg.pickle(Means, _reduce_means)
 copyreg.pickle(NamedFilter, _reduce_named)

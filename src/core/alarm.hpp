@@ -1,0 +1,100 @@
+// Sudden change: the squared errors stay above their own past for too long.
+//
+// With v = e^2, mean and spread of v from the rows before,
+//     z = min((v - mean) / spread, 10),   S <- max(0, S + z - 0.7),   alarm when S > 35.
+// z has mean 0 and variance 1 whatever the noise is, so one threshold serves them all. While S > 0
+// the rows are under suspicion: they enter the mean and the spread only once S is back at 0, else a
+// change would raise the measure that it is held against.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "plain_state.hpp"
+
+namespace dfop {
+
+class Alarm {
+public:
+    struct Found {
+        std::size_t rows;  // since the errors began to rise, this row included; 0: no alarm
+        double usual;      // mean squared error before
+    };
+
+    // One row's squared error (of several outputs in one unit: their sum). After an alarm
+    // everything starts afresh.
+    Found update(double squared_error) {
+        const double v = std::min(squared_error, kLargest);
+        const bool watching = rows_ >= kQuietRows;
+        if (watching) {
+            sum_ = std::max(0.0, sum_ + trusted_.standardised(v) - kAllowance);
+            rising_ = sum_ > 0.0 ? rising_ + 1.0 : 0.0;
+            if (sum_ > kThreshold) {
+                const Found found{static_cast<std::size_t>(rising_), trusted_.mean};
+                *this = Alarm();
+                return found;
+            }
+        }
+        latest_.update(v, std::max(kShare, kHaste / (rows_ + kHaste)), watching);
+        if (sum_ == 0.0) trusted_ = latest_;
+        rows_ += 1.0;
+        return {0, trusted_.mean};
+    }
+
+    std::vector<double> snapshot() const {
+        return {rows_, sum_, rising_, trusted_.mean, trusted_.square, latest_.mean, latest_.square};
+    }
+
+    void restore(const std::vector<double>& state) {
+        check_state(state, state.size() == kState);
+        rows_ = state[0];
+        sum_ = state[1];
+        rising_ = state[2];
+        trusted_ = {state[3], state[4]};
+        latest_ = {state[5], state[6]};
+    }
+
+    static constexpr std::size_t kState = 7;
+
+private:
+    static constexpr double kAllowance = 0.7, kThreshold = 35.0, kLargestZ = 10.0;
+    static constexpr double kQuietRows = 100.0;  // to learn what is normal
+    static constexpr double kShare = 1.0 / 500;  // of a row in mean and spread
+    static constexpr double kHaste = 3.0;        // at the start; above 1 forgets the first rows
+    static constexpr double kLargest = 1e300, kSmallest = 1e-290;
+    static constexpr double kLargestRatio = 100.0;  // one outlier must not blind the alarm
+    static constexpr double kLeastVariance = 0.25;
+
+    // Mean of v, and mean of v^2 in units of its square: v^2 itself could overflow.
+    struct Moments {
+        double mean = 0.0, square = kGaussian;
+
+        static constexpr double kGaussian = 3.0;
+
+        double standardised(double v) const {
+            const double ratio = std::min(v / std::max(mean, kSmallest), 1e6);
+            return std::min((ratio - 1.0) / std::sqrt(std::max(square - 1.0, kLeastVariance)),
+                            kLargestZ);
+        }
+
+        void update(double v, double share, bool robust) {
+            if (mean <= kSmallest) {
+                mean = std::max(kSmallest, mean + share * (v - mean));
+                square = kGaussian;
+                return;
+            }
+            const double ratio = std::min(v / mean, kLargestRatio);
+            const double next = mean + share * ((robust ? ratio * mean : v) - mean);
+            const double before = mean / next;
+            square = ((1.0 - share) * square + share * ratio * ratio) * before * before;
+            mean = next;
+        }
+    };
+
+    double rows_ = 0.0, sum_ = 0.0, rising_ = 0.0;
+    Moments trusted_, latest_;
+};
+
+}  // namespace dfop

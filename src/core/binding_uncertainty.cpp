@@ -1,0 +1,151 @@
+// The Python face of the parts that a bank of experts embeds, so that each can be run alone over
+// arrays.
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/vector.h>
+
+#include "alarm.hpp"
+#include "binding.hpp"
+#include "calibration.hpp"
+#include "error_record.hpp"
+#include "intervals.hpp"
+#include "moved.hpp"
+
+using namespace nanobind::literals;
+
+namespace dfop {
+namespace {
+
+using Labels = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <class Part>
+nb::object snapshot(const Part& part) {
+    std::vector<double> state = part.snapshot();
+    const std::size_t size = state.size();
+    return to_array(std::move(state), {size});
+}
+
+template <class Part>
+void restore(Part& part, const Vector& state) {
+    part.restore(std::vector<double>(state.data(), state.data() + state.shape(0)));
+}
+
+// Half-widths before each row's error is seen, rows x outputs x levels.
+nb::object track(Intervals& part, const Matrix& errors) {
+    const std::size_t n = errors.shape(0), m = part.outputs();
+    require(errors.shape(1) == m, "errors has the wrong number of columns");
+    std::vector<double> widths(n * m * Intervals::kLevels);
+    for (std::size_t t = 0; t < n; ++t) {
+        part.half_widths(widths.data() + t * m * Intervals::kLevels);
+        part.update(errors.data() + t * m);
+    }
+    return to_array(std::move(widths), {n, m, Intervals::kLevels});
+}
+
+nb::object half_widths(const Intervals& part) {
+    std::vector<double> widths(part.outputs() * Intervals::kLevels);
+    part.half_widths(widths.data());
+    return to_array(std::move(widths), {part.outputs(), Intervals::kLevels});
+}
+
+nb::object probabilities(const Calibration& part, const Matrix& scores) {
+    const std::size_t n = scores.shape(0), m = part.scores();
+    require(scores.shape(1) == m, "scores has the wrong number of columns");
+    std::vector<double> p(n * part.classes());
+    for (std::size_t t = 0; t < n; ++t)
+        part.probabilities(scores.data() + t * m, p.data() + t * part.classes());
+    return to_array(std::move(p), {n, part.classes()});
+}
+
+// Probabilities before each row's label is seen.
+nb::object calibrate(Calibration& part, const Matrix& scores, const Labels& labels) {
+    const std::size_t n = scores.shape(0), m = part.scores();
+    require(scores.shape(1) == m, "scores has the wrong number of columns");
+    require(labels.shape(0) == n, "labels has the wrong length");
+    for (std::size_t t = 0; t < n; ++t)
+        require(labels.data()[t] >= 0 &&
+                    static_cast<std::size_t>(labels.data()[t]) < part.classes(),
+                "a label is none of the classes");
+    std::vector<double> p(n * part.classes());
+    for (std::size_t t = 0; t < n; ++t) {
+        part.probabilities(scores.data() + t * m, p.data() + t * part.classes());
+        part.update(scores.data() + t * m, static_cast<std::size_t>(labels.data()[t]));
+    }
+    return to_array(std::move(p), {n, part.classes()});
+}
+
+// (row, rows since the errors began to rise) of each alarm.
+std::vector<std::pair<std::size_t, std::size_t>> watch(Alarm& part, const Vector& squared_errors) {
+    std::vector<std::pair<std::size_t, std::size_t>> found;
+    for (std::size_t t = 0; t < squared_errors.shape(0); ++t)
+        if (const std::size_t rows = part.update(squared_errors.data()[t]).rows)
+            found.emplace_back(t, rows);
+    return found;
+}
+
+void add(ErrorRecord& part, const Matrix& squared_errors) {
+    require(squared_errors.shape(1) == part.experts(), "one column per expert is needed");
+    for (std::size_t t = 0; t < squared_errors.shape(0); ++t)
+        part.update(squared_errors.data() + t * part.experts());
+}
+
+nb::object moved_weights(const Vector& fast, const Vector& slow, const Vector& variances,
+                         double discount_fast, double discount_slow, double rows, double noise) {
+    const std::size_t d = fast.shape(0);
+    require(slow.shape(0) == d && variances.shape(0) == d,
+            "fast, slow and variances must have one length");
+    std::vector<double> z(d);
+    moved(fast.data(), slow.data(), variances.data(), d, discount_fast, discount_slow, rows, noise,
+          z.data());
+    return to_array(std::move(z), {d});
+}
+
+}  // namespace
+
+void bind_uncertainty(nb::module_& m) {
+    nb::class_<Intervals>(m, "Intervals")
+        .def(nb::init<std::size_t>(), "outputs"_a)
+        .def_prop_ro("outputs", &Intervals::outputs)
+        .def("track", &track, "errors"_a.noconvert())
+        .def("half_widths", &half_widths)
+        .def("snapshot", &snapshot<Intervals>)
+        .def("restore", &restore<Intervals>, "state"_a.noconvert());
+    m.attr("COVERAGES") = nb::tuple(nb::cast(std::vector<double>(
+        Intervals::kCoverages.begin(), Intervals::kCoverages.end())));
+
+    nb::class_<Calibration>(m, "Calibration")
+        .def(nb::init<std::size_t>(), "classes"_a)
+        .def_prop_ro("classes", &Calibration::classes)
+        .def("calibrate", &calibrate, "scores"_a.noconvert(), "labels"_a.noconvert())
+        .def("probabilities", &probabilities, "scores"_a.noconvert())
+        .def("snapshot", &snapshot<Calibration>)
+        .def("restore", &restore<Calibration>, "state"_a.noconvert());
+
+    nb::class_<Alarm>(m, "ErrorAlarm")
+        .def(nb::init<>())
+        .def("watch", &watch, "squared_errors"_a.noconvert())
+        .def("snapshot", &snapshot<Alarm>)
+        .def("restore", &restore<Alarm>, "state"_a.noconvert());
+
+    nb::class_<ErrorRecord>(m, "ErrorRecord")
+        .def("__init__",
+             [](ErrorRecord* record, std::size_t experts) {
+                 require(experts > 0, "a record needs at least one expert");
+                 new (record) ErrorRecord(experts);
+             },
+             "experts"_a)
+        .def("add", &add, "squared_errors"_a.noconvert())
+        .def("mean", [](const ErrorRecord& r) { return to_array(r.mean(), {r.experts()}); })
+        .def("recent", [](const ErrorRecord& r) { return to_array(r.recent(), {r.experts()}); })
+        .def("history",
+             [](const ErrorRecord& r) { return to_array(r.history(), {r.pieces(), r.experts()}); })
+        .def_prop_ro("rows", [](const ErrorRecord& r) { return static_cast<std::size_t>(r.rows()); })
+        .def_prop_ro("piece_length",
+                     [](const ErrorRecord& r) { return static_cast<std::size_t>(r.piece_length()); })
+        .def("snapshot", &snapshot<ErrorRecord>)
+        .def("restore", &restore<ErrorRecord>, "state"_a.noconvert());
+
+    m.def("moved_weights", &moved_weights, "fast"_a.noconvert(), "slow"_a.noconvert(),
+          "variances"_a.noconvert(), "discount_fast"_a, "discount_slow"_a, "rows"_a, "noise"_a);
+}
+
+}  // namespace dfop

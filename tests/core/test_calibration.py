@@ -1,0 +1,135 @@
+"""Probabilities that come true as often as they say, and never contradict the prediction."""
+
+import os
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dfop import streams
+from dfop.core import Calibration, Filter
+from dfop.evaluation.sources import in_memory
+from expert_bank import MU, mixture
+
+
+def calibration_error(p, labels, bins=15):
+    """Expected calibration error of the predicted class's probability."""
+    sure, right = p.max(axis=1), p.argmax(axis=1) == labels
+    at = np.minimum((sure * bins).astype(int), bins - 1)
+    return np.abs(np.bincount(at, sure - right)).sum() / len(p)
+
+
+def calibrated(margins, labels):
+    return Calibration(2).calibrate(np.ascontiguousarray(margins)[:, None], labels)
+
+
+def test_it_learns_the_logistic_curve_that_made_the_labels():
+    rng = np.random.default_rng(0)
+    margins = rng.uniform(-1, 1, 50_000)
+    truth = 1 / (1 + np.exp(-4 * margins))
+    labels = (rng.random(50_000) < truth).astype(np.int64)
+    p = calibrated(margins, labels)[5000:, 1]
+    assert np.sqrt(np.mean((p - truth[5000:]) ** 2)) < 0.03
+
+
+def test_it_follows_when_labels_become_noisier():
+    rng = np.random.default_rng(1)
+    margins = rng.uniform(-1, 1, 40_000)
+    flip = np.where(np.arange(40_000) < 20_000, 0.02, 0.3)
+    labels = ((margins > 0) ^ (rng.random(40_000) < flip)).astype(np.int64)
+    p = calibrated(margins, labels)
+    assert p[19_000:20_000].max(axis=1).mean() == pytest.approx(0.98, abs=0.02)
+    assert p[22_000:].max(axis=1).mean() == pytest.approx(0.7, abs=0.03)
+
+
+def test_classes_that_are_predicted_with_different_success_get_curves_of_their_own():
+    rng = np.random.default_rng(2)
+    margins = rng.uniform(-1, 1, 40_000)
+    wrong = np.where(margins > 0, 0.4, 0.05)
+    labels = ((margins > 0) ^ (rng.random(40_000) < wrong)).astype(np.int64)
+    p = calibrated(margins, labels)[10_000:]
+    up = margins[10_000:] > 0
+    assert p[up, 1].mean() == pytest.approx(0.6, abs=0.02)
+    assert p[~up, 0].mean() == pytest.approx(0.95, abs=0.02)
+
+
+def test_many_classes():
+    rng = np.random.default_rng(4)
+    n, classes = 20_000, 5
+    centres = rng.normal(size=(classes, 3)) * 1.2
+    labels = rng.integers(0, classes, n)
+    X = centres[labels] + rng.normal(size=(n, 3))
+    scores = np.empty((n, classes))
+    filter_ = Filter(3, classes, True, 100.0, 1e6)
+    Y = np.eye(classes)[labels]
+    filter_.learn(X, Y, np.array([0.999]), np.array([1.0]), scores)
+    p = Calibration(classes).calibrate(scores, labels)
+    np.testing.assert_allclose(p.sum(axis=1), 1.0, atol=1e-12)
+    np.testing.assert_array_equal(p.argmax(axis=1), scores.argmax(axis=1))
+    assert calibration_error(p, labels) < 0.02
+    clipped = np.clip(scores, 0.01, None)
+    raw = clipped / clipped.sum(axis=1, keepdims=True)
+    row = np.arange(n)
+    assert -np.log(p[row, labels]).mean() < -np.log(raw[row, labels]).mean()
+
+
+@given(
+    scores=st.lists(
+        st.lists(st.floats(-1e150, 1e150) | st.sampled_from([0.0, 1.0]), min_size=4, max_size=4),
+        min_size=1,
+        max_size=60,
+    ),
+    classes=st.integers(2, 4),
+    seed=st.integers(0, 1000),
+)
+@settings(max_examples=60, deadline=None)
+def test_the_decision_stays_whatever_the_scores(scores, classes, seed):
+    scores = np.ascontiguousarray(np.array(scores)[:, : classes if classes > 2 else 1])
+    labels = np.random.default_rng(seed).integers(0, classes, len(scores))
+    p = Calibration(classes).calibrate(scores, labels)
+    decision = scores.argmax(axis=1) if classes > 2 else (scores[:, 0] > 0).astype(int)
+    np.testing.assert_array_equal(p.argmax(axis=1), decision)
+    np.testing.assert_allclose(p.sum(axis=1), 1.0, atol=1e-12)
+    assert (p >= 0).all()
+
+
+@given(seed=st.integers(0, 2**32 - 1), cut=st.integers(0, 200))
+@settings(max_examples=20, deadline=None)
+def test_any_split_and_a_saved_state_give_the_same_bits(seed, cut):
+    rng = np.random.default_rng(seed)
+    scores, labels = rng.normal(size=(200, 3)), rng.integers(0, 3, 200)
+    whole, first, second = Calibration(3), Calibration(3), Calibration(3)
+    p = whole.calibrate(scores, labels)
+    before = first.calibrate(scores[:cut], labels[:cut])
+    second.restore(first.snapshot())
+    after = second.calibrate(scores[cut:], labels[cut:])
+    np.testing.assert_array_equal(np.concatenate([before, after]), p)
+    np.testing.assert_array_equal(second.snapshot(), whole.snapshot())
+    np.testing.assert_array_equal(second.probabilities(scores), whole.probabilities(scores))
+
+
+def test_a_label_that_is_no_class_changes_nothing():
+    calibration = Calibration(2)
+    before = calibration.snapshot()
+    with pytest.raises(ValueError, match="none of the classes"):
+        calibration.calibrate(np.ones((2, 1)), np.array([0, 2]))
+    np.testing.assert_array_equal(calibration.snapshot(), before)
+
+
+STREAMS = [
+    "sea", "1cdt", "2cdt", "1cht", "2cht", "1csurr", "usenet-1", "weather", "powersupply",
+    "electricity", "spam", "hyperplane",
+]  # fmt: skip
+
+
+@pytest.mark.skipif(
+    "DFOP_DATA" not in os.environ, reason="DFOP_DATA is not set: it names the folder of streams"
+)
+@pytest.mark.parametrize("name", STREAMS)
+def test_the_published_streams_are_calibrated(name):
+    rows = in_memory(streams.load(name))
+    labels = (rows.y == np.unique(rows.y)[-1]).astype(np.int64)
+    y = 2.0 * labels - 1
+    margins = mixture(rows.X, y, mus=MU[::4] if rows.X.shape[1] > 100 else MU)
+    assert calibration_error(calibrated(margins, labels), labels) < 0.03

@@ -1,0 +1,107 @@
+"""Alarms: soon after a change, and silent as long as nothing changes, whatever the noise."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dfop import streams
+from dfop.core import ErrorAlarm
+from expert_bank import mixture
+
+
+def alarms(errors):
+    return ErrorAlarm().watch(np.square(errors))
+
+
+def bernoulli(p):
+    return lambda rng, n: 2.0 * (rng.random(n) < p)
+
+
+NOISES = {
+    "Gaussian": lambda rng, n: rng.normal(size=n),
+    "Laplace": lambda rng, n: rng.laplace(size=n),
+    "uniform": lambda rng, n: rng.uniform(-1, 1, n),
+    "Student with 3 degrees": lambda rng, n: rng.standard_t(3, size=n),
+    "1 % of rows wrong": bernoulli(0.01),
+    "10 % of rows wrong": bernoulli(0.1),
+    "40 % of rows wrong": bernoulli(0.4),
+    "noise that doubles in 5,000 rows": lambda rng, n: (
+        rng.normal(size=n) * np.exp(0.35 * np.sin(2 * np.pi * np.arange(n) / 20_000))
+    ),
+    "always the same": lambda rng, n: np.ones(n),
+    "never wrong": lambda rng, n: np.zeros(n),
+}
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_no_alarm_in_a_hundred_thousand_rows_without_change(noise):
+    # About one in 10^7 rows: over all noises here one or two, seldom two of one noise.
+    runs = [alarms(NOISES[noise](np.random.default_rng(seed), 100_000)) for seed in range(100, 112)]
+    assert sum(map(len, runs)) <= 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_alarm_of_a_classifier_on_a_stream_that_stands_still(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(100_000, 4))
+    y = np.where((X @ [1.0, 2.0, 0, 0] + 0.5 * rng.normal(size=len(X))) > 0, 1.0, -1.0)
+    assert alarms(y - mixture(X, y)) == []
+
+
+@pytest.mark.parametrize("seed", range(40, 60))
+def test_the_three_changes_of_the_hyperplane_are_found(seed):
+    X, y = streams.hyperplane_regression(seed=seed).arrays()
+    found = alarms(y - mixture(X, y))
+    for change in (500, 1000, 1500):
+        hits = [(row, rows) for row, rows in found if change <= row < change + 60]
+        assert hits
+        row, rows = hits[0]
+        assert abs(row + 1 - rows - change) <= 30  # where it says that the errors began to rise
+    assert len(found) <= 4
+
+
+def test_a_classifier_whose_classes_are_exchanged_is_noticed():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(4000, 3))
+    y = np.where(X[:, 0] > 0, 1.0, -1.0)
+    y[2000:] *= -1
+    found = alarms(y - mixture(X, y))
+    assert [2000 <= row < 2030 for row, _ in found] == [True]
+
+
+@pytest.mark.parametrize("p", [0.3, 0.5])
+def test_a_perfect_classifier_that_begins_to_err_is_noticed(p):
+    rng = np.random.default_rng(6)
+    errors = np.concatenate([np.zeros(5000), 2.0 * (rng.random(100) < p)])
+    assert 5000 <= alarms(errors)[0][0] < 5060
+
+
+def test_one_outlier_is_no_change():
+    errors = np.random.default_rng(7).normal(size=10_000)
+    errors[5000] = 1e100
+    assert alarms(errors) == []
+
+
+@given(seed=st.integers(0, 2**32 - 1), cut=st.integers(0, 2000))
+@settings(max_examples=30, deadline=None)
+def test_any_split_and_a_saved_state_give_the_same_alarms(seed, cut):
+    rng = np.random.default_rng(seed)
+    size = 10.0 ** rng.uniform(-150, 150, 4).repeat(500)
+    squares = np.square(rng.normal(size=2000) * size)
+    whole, first, second = ErrorAlarm(), ErrorAlarm(), ErrorAlarm()
+    found = whole.watch(squares)
+    before = first.watch(squares[:cut])
+    second.restore(first.snapshot())
+    after = [(row + cut, rows) for row, rows in second.watch(squares[cut:])]
+    assert before + after == found
+    np.testing.assert_array_equal(second.snapshot(), whole.snapshot())
+    assert np.isfinite(whole.snapshot()).all()
+
+
+def test_a_state_that_makes_no_sense_is_refused():
+    alarm = ErrorAlarm()
+    with pytest.raises(ValueError, match="the state"):
+        alarm.restore(np.ones(3))
+    with pytest.raises(ValueError, match="the state"):
+        alarm.restore(np.full(len(alarm.snapshot()), np.inf))
