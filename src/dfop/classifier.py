@@ -11,6 +11,7 @@ from sklearn.base import ClassifierMixin
 
 from .labels import LabelCode, as_labels
 from .pending import LateLabels
+from .watch import LabelWatch
 
 Array = NDArray[np.float64]
 
@@ -25,14 +26,24 @@ class DFOPClassifier(ClassifierMixin, LateLabels):
 
     Parameters
     ----------
-    forgetting : float or rule, default=0.001
-        How fast the past fades: the paper's ``mu`` (a row t rows old counts ``(1 - mu)^t``; 0 is
-        plain recursive least squares), `dfop.period` or `dfop.half_life`, in rows or by the
-        clock.
+    forgetting : "auto", float or rule, default="auto"
+        How fast the past fades. "auto" has experts of many forgettings side by side and finds out.
+        A number is the paper's ``mu`` (a row t rows old counts ``(1 - mu)^t``; 0 is plain
+        recursive least squares); `dfop.period` and `dfop.half_life` count in rows or by the clock.
+        With a number or a rule the model is a single exact filter.
+    features : {"auto", "linear", "rff", "poly"} or transformer, default="auto"
+        What the experts see: the features as they are ("linear"), random Fourier features of them
+        ("rff"), the standardised features and their products ("poly"), or what a scikit-learn
+        transformer makes of them that learns nothing from the data. "auto" is linear and rff
+        experts side by side, linear alone for more than 20 features or a given `forgetting`.
+    lags : int, default=0
+        How many of the last known labels are features, too. For streams whose label is known
+        before the next row comes; see the page on lags for what that means for scores.
     fit_intercept : bool, default=True
         Whether to learn a constant as well.
-    prior_variance : float, default=100.0
-        Variance of the weights before any row; it fades like a row.
+    prior_variance : float, optional
+        ``p_0``, the variance of the weights before any row; it fades like a row. By default 100,
+        and for the automatic learner 30 over the number of weights, features scaled to at most 1.
     cap : float or None, default=1e6
         How uncertain forgetting may make a weight; see `DFOPRegressor`.
 
@@ -174,11 +185,10 @@ class DFOPClassifier(ClassifierMixin, LateLabels):
         ndarray of shape (n,) or (n, m)
             The labels predicted one step ahead.
         """
-        return self._decode(
-            self._learn(
-                X, y, sample_weight=sample_weight, discount=discount, time=time, classes=classes
-            )
+        learned = self._learn(
+            X, y, sample_weight=sample_weight, discount=discount, time=time, classes=classes
         )
+        return self._decode(learned.outputs)
 
     def predict_proba_then_learn(
         self,
@@ -202,11 +212,12 @@ class DFOPClassifier(ClassifierMixin, LateLabels):
         ndarray or list
             The probabilities one step ahead, as `predict_proba` gives them.
         """
-        return self._probabilities(
-            self._learn(
-                X, y, sample_weight=sample_weight, discount=discount, time=time, classes=classes
-            )
+        learned = self._learn(
+            X, y, sample_weight=sample_weight, discount=discount, time=time, classes=classes
         )
+        if not learned.told:
+            return self._probabilities(learned.outputs)
+        return self._shown([np.vstack(parts) for parts in zip(*learned.told, strict=True)])
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the labels of rows with the model as it is now.
@@ -244,8 +255,9 @@ class DFOPClassifier(ClassifierMixin, LateLabels):
     def predict_proba(self, X: Any) -> Any:
         """Class probabilities of rows with the model as it is now.
 
-        Least squares on coded labels estimates them directly (a linear probability model); they
-        are bent into range, and 1 % is spread evenly over the classes.
+        The automatic learner calibrates them while it learns. A single filter's are what least
+        squares on coded labels estimates directly (a linear probability model), bent into range,
+        with 1 % spread evenly over the classes.
 
         Parameters
         ----------
@@ -259,7 +271,10 @@ class DFOPClassifier(ClassifierMixin, LateLabels):
             the second class, where every target has two classes, else a list with one entry per
             target.
         """
-        return self._probabilities(self._predict_outputs(X))
+        outputs = self._predict_outputs(X)
+        if isinstance(self._watch, LabelWatch):
+            return self._shown(self._watch.probabilities(outputs))
+        return self._probabilities(outputs)
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """Share of rows predicted right (with all their labels, for y of shape (n, m)).
@@ -384,10 +399,23 @@ class DFOPClassifier(ClassifierMixin, LateLabels):
         return columns[0] if self._flat else np.column_stack(columns)
 
     def _probabilities(self, outputs: Array) -> Any:
-        probabilities = self._per_target(LabelCode.probabilities, outputs)
+        """Return what the margins of a single filter say themselves."""
+        return self._shown([code.probabilities(part) for code, part in self._parts(outputs)])
+
+    def _shown(self, probabilities: list[Array]) -> Any:
+        """Show the probabilities of each target as `predict_proba` does."""
         if self._all_binary():
             return np.column_stack([p[:, -1] for p in probabilities])
-        return probabilities
+        return probabilities[0] if self._flat else probabilities
+
+    def _targets(self) -> list[tuple[str, int]]:
+        return [
+            ("margin", 1) if code.outputs == 1 else ("one_hot", code.outputs)
+            for code in self._codes
+        ]
+
+    def _new_watch(self) -> LabelWatch:
+        return LabelWatch(self._codes)
 
     def _per_target(self, view: Any, outputs: Array) -> Any:
         shown = [view(code, part) for code, part in self._parts(outputs)]

@@ -233,21 +233,35 @@ class RowCoder:
 
 
 def learn_coded(
-    filter_: Any, coded: Coded, targets: Array, discount: Array, gain: Array, outputs: Array
+    learner: Any,
+    coded: Coded,
+    targets: Array,
+    per_row: tuple[Array, Array],
+    outputs: Array,
 ) -> None:
-    """Let a filter learn coded rows, and grow at the rows at which coded columns are opened."""
-    n = len(coded.rows)
-    ends = [row for row, _ in coded.widths[1:]] + [n]
-    for (start, width), end in zip(coded.widths, ends, strict=True):
-        filter_.add_features(width - filter_.features)
-        part = slice(start, end)
-        filter_.learn(
+    """Let a filter or bank learn rows, and grow at the rows at which coded columns are opened."""
+    for part, width in parts_of(coded):
+        learner.add_features(width - learner.features)
+        learner.learn(
             np.ascontiguousarray(coded.rows[part, :width]),
             targets[part],
-            discount[part] if discount.size == n else discount,
-            gain[part] if gain.size == n else gain,
+            *cut(per_row, part, len(coded.rows)),
             outputs[part],
         )
+
+
+def parts_of(coded: Coded) -> list[tuple[slice, int]]:
+    """Return runs of rows, and how many coded columns there are in each."""
+    ends = [row for row, _ in coded.widths[1:]] + [len(coded.rows)]
+    return [
+        (slice(start, end), width) for (start, width), end in zip(coded.widths, ends, strict=True)
+    ]
+
+
+def cut(per_row: tuple[Array, Array], part: slice, n: int) -> tuple[Array, Array]:
+    """Return the values of some of n rows; a single value stands for all of them."""
+    first, second = (values[part] if values.size == n else values for values in per_row)
+    return first, second
 
 
 def _place_of_text(

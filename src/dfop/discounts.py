@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .forgetting import ByClock, ByRows, Forgetting
+from .forgetting import Automatic, ByClock, ByRows, Forgetting
 
 Array = NDArray[np.float64]
 
@@ -49,9 +49,47 @@ class RowWeights:
     clock: Clock
     """The clock after the batch."""
 
+    @property
+    def per_row(self) -> tuple[Array, Array]:
+        """What a `dfop.core.Filter` takes of each row."""
+        return self.discount, self.gain
+
+    @property
+    def any_seen(self) -> bool:
+        """Whether any row enters."""
+        return bool(self.gain.any())
+
     def elapsed(self, n: int) -> float:
         """Log of the product of the discounts of the n rows."""
         return float(self.log_discount.sum()) * (n / self.log_discount.size)
+
+
+@dataclass(frozen=True)
+class RowTimes:
+    """The same where every expert of a bank has its own discount: time, counted in rows."""
+
+    times: Array
+    """How many times the row counts, of length n or 1: so long it lasts."""
+    clock: Clock
+
+    @property
+    def log_discount(self) -> Array:
+        """Minus the time that passes with each row; an expert multiplies it with its rate."""
+        return -self.times
+
+    @property
+    def per_row(self) -> tuple[Array, Array]:
+        """What a `dfop.core.Bank` takes of each row: how long it lasts, and how old it is."""
+        return self.times, np.where(self.times > 0.0, 0.0, np.inf)
+
+    @property
+    def any_seen(self) -> bool:
+        """Whether any row enters."""
+        return bool(self.times.any())
+
+    def elapsed(self, n: int) -> float:
+        """Minus the time that passes with all n rows."""
+        return float(self.log_discount.sum()) * (n / self.times.size)
 
 
 def row_weights(
@@ -62,9 +100,16 @@ def row_weights(
     discount: ArrayLike | None = None,
     time: Any = None,
     sample_weight: ArrayLike | None = None,
-) -> RowWeights:
+) -> RowWeights | RowTimes:
     """Check the arguments of a batch of `n` rows and turn them into discounts and gains."""
     weight = None if sample_weight is None else _weights(sample_weight, n)
+    if isinstance(rule, Automatic):
+        if discount is not None or time is not None:
+            raise ValueError(
+                f"{'discount' if time is None else 'time'}= says how fast to forget, and "
+                'forgetting="auto" finds that out: leave one of them away'
+            )
+        return RowTimes(np.ones(1) if weight is None else weight, clock)
     if discount is not None and time is not None:
         raise ValueError("give discount= or time=, not both: each says how fast to forget")
     if isinstance(rule, ByClock) and discount is None:

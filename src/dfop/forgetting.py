@@ -17,7 +17,16 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["ByClock", "ByRows", "Duration", "Forgetting", "as_rule", "half_life", "period"]
+__all__ = [
+    "Automatic",
+    "ByClock",
+    "ByRows",
+    "Duration",
+    "Forgetting",
+    "as_rule",
+    "half_life",
+    "period",
+]
 
 Duration = str | timedelta | np.timedelta64
 
@@ -53,7 +62,12 @@ class ByClock:
             raise ValueError(f"a forgetting period must be positive and finite, not {self.period}")
 
 
-Forgetting = ByRows | ByClock
+@dataclass(frozen=True)
+class Automatic:
+    """Forget at many rates side by side and let the stream decide: ``forgetting="auto"``."""
+
+
+Forgetting = ByRows | ByClock | Automatic
 
 
 def period(length: float | Duration) -> Forgetting:
@@ -115,15 +129,17 @@ def half_life(length: float | Duration) -> Forgetting:
 
 
 def as_rule(forgetting: Any) -> Forgetting:
-    """Turn what a user may give as ``forgetting`` into a rule: mu, or a rule itself."""
-    if isinstance(forgetting, ByRows | ByClock):
+    """Turn what a user may give as ``forgetting`` into a rule: "auto", mu, or a rule itself."""
+    if isinstance(forgetting, ByRows | ByClock | Automatic):
         return forgetting
+    if isinstance(forgetting, str) and forgetting == "auto":
+        return Automatic()
     if isinstance(forgetting, bool) or not isinstance(
         forgetting, int | float | np.integer | np.floating
     ):
         raise ValueError(
-            f"forgetting={forgetting!r} is not a rule: give mu in [0, 1), period(rows or "
-            "duration) or half_life(rows or duration)"
+            f'forgetting={forgetting!r} is not a rule: give "auto", mu in [0, 1), '
+            "period(rows or duration) or half_life(rows or duration)"
         )
     return ByRows(float(forgetting))
 

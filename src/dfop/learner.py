@@ -1,7 +1,7 @@
-"""What the regressor and the classifier share: one filter, fed with checked rows.
+"""What the regressor and the classifier share: a filter or a bank, fed with checked rows.
 
 The order in every learning call is the same: check all arguments, work out discounts and coded
-targets, and only then touch the state, in one call of the filter that cannot fail.
+targets, and only then touch the state, in calls that cannot fail.
 """
 
 from __future__ import annotations
@@ -9,30 +9,58 @@ from __future__ import annotations
 import math
 import warnings
 from abc import ABC, abstractmethod
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
+from .automatic import (
+    Expert,
+    describe_features,
+    experts_of,
+    linear_forgetters,
+    make_bank,
+    maps_for,
+    nearest_forgetter,
+)
 from .batch import Batch, read_batch
-from .coding import Coded, RowCoder, coded_names, learn_coded
-from .core import Filter
+from .coding import Coded, RowCoder, coded_names, cut, parts_of
+from .core import Bank, Filter
 from .discounts import Clock, row_weights
-from .forgetting import ByClock, ByRows, Forgetting, as_rule
-from .validation import check_prior
+from .drift import DriftSpectrum, drift_spectrum
+from .forgetting import Automatic, ByClock, ByRows, Forgetting, as_rule
+from .lags import Lags
+from .uncertainty import Alarm, moved
+from .validation import as_numbers, check_features, check_finite, check_lags, check_prior
+from .watch import STRIDE, Watch
 
 Array = NDArray[np.float64]
 
 # Where d mu is larger, lam^d is below 1e-8: forgetting outruns what d rows can teach.
 _LARGEST_D_MU = 18.0
 
+PRIOR_VARIANCE = 100.0
+"""Of the weights of a single filter, where none is given."""
+
+# The experts that are compared to see which weights moved, by about their mu.
+_FAST, _SLOW = 0.03, 0.001
+_MOST_NAMES = 10
+
+
+class Learned(NamedTuple):
+    """What one step ahead was known of rows that were learned."""
+
+    outputs: Array
+    told: list[Any]
+    """By the watch, of consecutive runs of rows; empty without one."""
+
 
 class Learner(BaseEstimator, ABC):
     """Base of `DFOPRegressor` and `DFOPClassifier`."""
 
-    _filter: Filter | None
+    _filter: Filter | Bank | None
     """None between the first row and the first target (late labels only)."""
     _coder: RowCoder
     n_features_in_: int
@@ -44,15 +72,26 @@ class Learner(BaseEstimator, ABC):
     _pending: dict[int | str, tuple[Array, float]]
     """Rows that wait for their label, with `_log_discount` at their arrival."""
 
+    _lags: Lags
+    """The last known labels, where they are features."""
+    _watch: Watch | None
+    """None for a single filter."""
+    _transformer: Any
+    """`features` fitted to the first row, where it is a transformer."""
+
     def __init__(
         self,
-        forgetting: float | Forgetting = 0.001,
+        forgetting: str | float | Forgetting = "auto",
         *,
+        features: Any = "auto",
+        lags: int = 0,
         fit_intercept: bool = True,
-        prior_variance: float = 100.0,
+        prior_variance: float | None = None,
         cap: float | None = 1e6,
     ) -> None:
         self.forgetting = forgetting
+        self.features = features
+        self.lags = lags
         self.fit_intercept = fit_intercept
         self.prior_variance = prior_variance
         self.cap = cap
@@ -73,6 +112,14 @@ class Learner(BaseEstimator, ABC):
         """Turn the filter's outputs into predictions."""
 
     @abstractmethod
+    def _targets(self) -> list[tuple[str, int]]:
+        """Coding and number of outputs of each target."""
+
+    @abstractmethod
+    def _new_watch(self) -> Watch:
+        """Make a watch over the outputs."""
+
+    @abstractmethod
     def _rebase(self) -> None:
         """Keep the digits of the logarithms of discounts."""
 
@@ -88,8 +135,8 @@ class Learner(BaseEstimator, ABC):
         sample_weight: ArrayLike | None = None,
         discount: ArrayLike | None = None,
         time: Any = None,
-    ) -> Array:
-        """Predict every row before its target is seen, learn it, return the outputs."""
+    ) -> Learned:
+        """Predict every row before its target is seen, and learn it."""
         model = self if self._started() and not restart else self._blank()
         batch = read_batch(model, X, first=model is not self)
         n = len(batch.numbers)
@@ -98,39 +145,124 @@ class Learner(BaseEstimator, ABC):
             model = self._twin()  # rows came before, targets are new: take them over only if good
         targets = model._encode(y, n, first=not targets_known, classes=classes)
         weights = row_weights(
-            as_rule(self.forgetting),
+            self._pace(),
             n,
             model._clock,
             discount=discount,
             time=time,
             sample_weight=sample_weight,
         )
-        if restart and not weights.gain.any():
+        if restart and not weights.any_seen:
             raise ValueError("sample_weight is zero for every row: there is nothing to fit")
         outputs = np.empty((n, model._outputs))
         with model._coder.lock:
             coded = model._coder.code(batch, weights.times)
+            model._check_transformable(coded)
             model._warn_of_haste(coded.width)
             self._become(model)
             self._rebase()
-            filter_ = self._open_filter(coded.widths[0][1])
+            self._open(coded.rows, coded.widths[0][1])
             self._take(batch, coded)
-            learn_coded(filter_, coded, targets, weights.discount, weights.gain, outputs)
+            known = np.broadcast_to(weights.times > 0.0, n)
+            lags = self._lags.before(targets, known) if self._lags.width else None
+            told: list[Any] = []
+            for part, width in parts_of(coded):
+                rows = coded.rows[part, :width]
+                if lags is not None:
+                    rows = np.hstack([lags[part], rows])
+                per_row = cut(weights.per_row, part, n)
+                told += self._teach(rows, targets[part], per_row, known[part], outputs[part])
+            if lags is not None:
+                self._lags.add(targets[known])
         self._clock = weights.clock
         self._log_discount += weights.elapsed(n)
-        return outputs
+        return Learned(outputs, told)
+
+    def _teach(
+        self,
+        rows: Array,
+        targets: Array,
+        per_row: tuple[Array, Array],
+        known: NDArray[np.bool_],
+        outputs: Array,
+    ) -> list[Any]:
+        """Let the filter or the bank learn rows of one width, and the watch see them."""
+        learner, watch, n = self._filter, self._watch, len(rows)
+        assert learner is not None
+        rows = self._transformed(rows)
+        learner.add_features(rows.shape[1] - learner.features)
+        if watch is None:
+            learner.learn(np.ascontiguousarray(rows), targets, *per_row, outputs)
+            return []
+        told, start = [], 0
+        while start < n:
+            part = slice(start, min(n, start + watch.rows_to_stride()))
+            learner.learn(
+                np.ascontiguousarray(rows[part]),
+                np.ascontiguousarray(targets[part]),
+                *cut(per_row, part, n),
+                outputs[part],
+            )
+            told.append(watch.learn(outputs[part], targets[part], known[part]))
+            if watch.open and watch.rows % STRIDE == 0:
+                watch.close(self._moved())
+            start = part.stop
+        return told
 
     def _predict_outputs(self, X: Any) -> Array:
         check_is_fitted(self)
         batch = read_batch(self, X, first=False)
         with self._coder.lock:
-            return self._outputs_of(self._coder.code_to_predict(batch))
+            return self._outputs_of(self._with_lags(self._coder.code_to_predict(batch)))
+
+    def _with_lags(self, rows: Array) -> Array:
+        """Put the labels known now before coded rows."""
+        lags = getattr(self, "_lags", None)
+        return rows if lags is None or not lags.width else np.hstack([lags.now(len(rows)), rows])
 
     def _outputs_of(self, rows: Array) -> Array:
         outputs = np.zeros((len(rows), getattr(self, "_outputs", 1)))
         if self._filter is not None:
-            self._filter.predict(rows, outputs)
+            self._filter.predict(np.ascontiguousarray(self._transformed(rows)), outputs)
         return outputs
+
+    # -- features -----------------------------------------------------------------------------
+
+    def _transformed(self, rows: Array) -> Array:
+        """Rows as the filter sees them: lags as they are, columns through the transformer."""
+        if isinstance(self.features, str):
+            return rows
+        lags = self._lags.width
+        if self._transformer is None:
+            self._transformer = clone(self.features).fit(rows[:1, lags:])
+        columns = as_numbers(self._transformer.transform(rows[:, lags:]), "features(X)")
+        check_finite(columns, "features(X)", None)
+        return np.hstack([rows[:, :lags], columns])
+
+    def _check_transformable(self, coded: Coded) -> None:
+        """Refuse rows that a transformer cannot take, before anything has changed."""
+        if isinstance(self.features, str):
+            return
+        known = getattr(self._transformer, "n_features_in_", coded.widths[0][1])
+        if len(coded.widths) > 1 or known != coded.width:
+            raise ValueError(
+                f"features={self.features!r} was fitted to {known} columns and there are "
+                f'{coded.width} now: text, gaps and new columns need features="auto", or an '
+                "encoding of your own"
+            )
+        transformer = self._transformer or clone(self.features).fit(coded.rows[:1])
+        columns = as_numbers(transformer.transform(coded.rows), "features(X)")
+        check_finite(columns, "features(X)", None)
+
+    def _pace(self) -> Forgetting:
+        """Return the rule by which rows are weighted: a bank's experts have each their own."""
+        rule = as_rule(self.forgetting)
+        return Automatic() if self._is_bank(rule) else rule
+
+    def _is_bank(self, rule: Forgetting) -> bool:
+        return isinstance(rule, Automatic) or (
+            isinstance(self.features, str) and self.features in ("rff", "poly")
+        )
 
     # -- state --------------------------------------------------------------------------------
 
@@ -158,14 +290,23 @@ class Learner(BaseEstimator, ABC):
 
     def _blank(self) -> Self:
         """Make an unfitted model with the same parameters, ready for a first row."""
-        as_rule(self.forgetting)
+        rule = as_rule(self.forgetting)
         check_prior(self.prior_variance, self.cap)
+        check_features(self.features)
+        check_lags(self.lags)
+        if isinstance(rule, ByClock) and self._is_bank(rule):
+            raise ValueError(
+                f'features={self.features!r} needs a forgetting by rows, or "auto": several '
+                "experts cannot forget by the clock"
+            )
         blank = type(self)(**self.get_params(deep=False))
         blank._clock = Clock()
         blank._filter = None
         blank._coder = RowCoder()
         blank._log_discount = 0.0
         blank._pending = {}
+        blank._watch = None
+        blank._transformer = None
         return blank
 
     def _twin(self) -> Self:
@@ -184,6 +325,8 @@ class Learner(BaseEstimator, ABC):
     def _warn_of_haste(self, width: int) -> None:
         """Warn where `width` coded columns are too many, if they have not been before."""
         d = width + bool(self.fit_intercept)
+        if self._is_bank(as_rule(self.forgetting)):
+            return
         before = 0 if self._filter is None else self._filter.features + bool(self.fit_intercept)
         rule = as_rule(self.forgetting)
         if isinstance(rule, ByRows) and d * rule.mu > _LARGEST_D_MU >= before * rule.mu:
@@ -195,24 +338,155 @@ class Learner(BaseEstimator, ABC):
                 stacklevel=4,
             )
 
-    def _open_filter(self, width: int) -> Filter:
-        if self._filter is None:
+    def _open(self, rows: Array, width: int) -> None:
+        """Make the filter or the bank, if there is none yet, for `width` coded columns."""
+        if not hasattr(self, "_lags"):
+            self._lags = Lags(self.lags, self._outputs)
+        if self._filter is not None:
+            return
+        rule = as_rule(self.forgetting)
+        if not isinstance(self.features, str):
+            lagged = np.hstack([np.zeros((1, self._lags.width)), rows[:1, :width]])
+            width = self._transformed(lagged).shape[1] - self._lags.width
+        width += self._lags.width
+        if self._is_bank(rule):
+            self._filter = make_bank(
+                width,
+                self._targets(),
+                maps_for(self.features, rule, width),
+                rule,
+                intercept=bool(self.fit_intercept),
+                prior_variance=self.prior_variance,
+                cap=self.cap,
+            )
+            self._watch = self._new_watch()
+        else:
             self._filter = Filter(
                 width,
                 self._outputs,
                 bool(self.fit_intercept),
-                float(self.prior_variance),
+                PRIOR_VARIANCE if self.prior_variance is None else float(self.prior_variance),
                 math.inf if self.cap is None else float(self.cap),
             )
-            if self._log_discount:
-                self._filter.forget(max(math.exp(self._log_discount), 1e-300))
-        return self._filter
+        self._forget(self._log_discount)
+
+    def _forget(self, log_discount: float) -> None:
+        """Let time pass, given as `_log_discount` counts it."""
+        if self._filter is not None and log_discount < 0.0:
+            self._filter.forget(
+                -log_discount
+                if isinstance(self._filter, Bank)
+                else max(math.exp(log_discount), 1e-300)
+            )
 
     def _coefficients(self) -> tuple[Array, Array]:
-        if getattr(self, "_filter", None) is None:
+        learner = getattr(self, "_filter", None)
+        if learner is None:
             raise AttributeError("the weights are known once a row was learned")
+        if isinstance(learner, Filter):
+            return learner.coefficients()
+        if any(kind != "linear" for kind, _, _ in learner.maps):
+            raise AttributeError(
+                "this model has curved experts, so it has no weights of the features: "
+                'features="linear" has'
+            )
+        shares = learner.weights()
+        coef = np.zeros((learner.outputs, learner.features))
+        constant = np.zeros(learner.outputs)
+        for k, share in enumerate(shares.T):
+            of_features, of_one = learner.coefficients(k)
+            coef += share[:, np.newaxis] * of_features
+            constant += share * of_one
+        return coef, constant
+
+    # -- what the automatic learner knows -----------------------------------------------------
+
+    def _bank(self, what: str) -> Bank:
+        learner = getattr(self, "_filter", None)
+        if learner is None:
+            raise AttributeError(f"{what} is known once a row was learned")
+        if not isinstance(learner, Bank):
+            raise AttributeError(f'{what} needs the automatic learner: forgetting="auto"')
+        return learner
+
+    @property
+    def experts_(self) -> list[Expert]:
+        """The experts of the automatic learner, and what each is worth now."""
+        return experts_of(self._bank("experts_"))
+
+    @property
+    def forgetting_(self) -> float:
+        """The effective mu: that of the experts that forget, by their weight in the prediction."""
+        forgetters = [e for e in experts_of(self._bank("forgetting_")) if e.walk == 0.0]
+        weights = np.maximum([expert.weight for expert in forgetters], 0.0)
+        mu = np.array([expert.forgetting for expert in forgetters])
+        return float(weights @ mu / weights.sum()) if weights.any() else float(mu.mean())
+
+    @property
+    def features_(self) -> str:
+        """What the experts of the automatic learner see of a row, in words."""
+        bank = self._bank("features_")
+        return describe_features(self.features, bank)
+
+    @property
+    def drift_(self) -> DriftSpectrum:
+        """Noise and drift of the stream so far, and the forgetting that suits them."""
+        bank = self._bank("drift_")
+        experts = linear_forgetters(bank)
+        if len(experts) < 2:
+            raise AttributeError('drift_ needs linear experts: features="auto" or "linear"')
+        errors = bank.errors()
+        return drift_spectrum(
+            [bank.experts[k][1] for k in experts],
+            errors["history"][:, experts],
+            int(errors["piece_length"]),
+            weights=bank.features + bank.intercept,
+        )
+
+    @property
+    def alarms_(self) -> list[Alarm]:
+        """Sudden changes found so far (the last 1000), and which weights had moved."""
+        self._bank("alarms_")
+        assert self._watch is not None
+        recent = [Alarm(a.row, a.began, self._moved()) for a in self._watch.open]
+        return self._watch.alarms + recent
+
+    def _moved(self) -> dict[str, float]:
+        """How far weights have moved lately, in standard errors, the farthest first."""
+        bank = self._filter
+        assert isinstance(bank, Bank)
+        if len(linear_forgetters(bank)) < 2:
+            return {}
+        fast, slow = nearest_forgetter(bank, _FAST), nearest_forgetter(bank, _SLOW)
+        errors = bank.errors()
+        weights = [np.column_stack(bank.coefficients(k)[::-1]) for k in (fast, slow)]
+        variances = bank.variances(fast)
+        if not bank.intercept:
+            weights = [w[:, 1:] for w in weights]
+        z = [
+            moved(
+                w_fast,
+                w_slow,
+                variances,
+                mu_fast=bank.experts[fast][1],
+                mu_slow=bank.experts[slow][1],
+                rows=max(errors["rows"], 1.0),
+                noise=float(errors["recent"].min()) / bank.outputs,
+            )
+            for w_fast, w_slow in zip(*weights, strict=True)
+        ]
+        farthest = np.max(np.abs(z), axis=0) * np.sign(z[0])
+        names = ["constant"] * bank.intercept + [str(name) for name in self._filter_names()]
+        order = np.argsort(-np.abs(farthest), kind="stable")[:_MOST_NAMES]
+        return {names[j]: float(farthest[j]) for j in order}
+
+    def _filter_names(self) -> list[Any]:
+        """Names of what the linear experts see."""
+        lagged = [f"label {i // self._outputs + 1} back" for i in range(self._lags.width)]
+        if isinstance(self.features, str):
+            return [*lagged, *self.coded_names_]
         assert self._filter is not None
-        return self._filter.coefficients()
+        return lagged + [f"feature {j}" for j in range(self._filter.features - len(lagged))]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -7,7 +7,6 @@ is then the minimiser of the same objective. Only the rows that still wait are k
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import Any, Self
 
@@ -15,8 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .batch import read_batch
+from .core import Filter
 from .discounts import row_weights
 from .forgetting import as_rule
+from .lags import Lags
 from .learner import Array, Learner
 
 Key = int | str
@@ -75,26 +76,27 @@ class LateLabels(Learner):
         taken = [key for key in names if key in model._pending]
         if taken:
             raise ValueError(f"a row with the key {taken[0]!r} is already waiting for its label")
-        weights = row_weights(
-            as_rule(self.forgetting), n, model._clock, discount=discount, time=time
-        )
+        weights = row_weights(self._pace(), n, model._clock, discount=discount, time=time)
         model = self._with_classes(model, classes)
         with model._coder.lock:
             coded = model._coder.code(batch)
+            model._check_transformable(coded)
             if model._filter is not None:
                 model._warn_of_haste(coded.width)
             self._become(model)
             self._rebase()
             self._take(batch, coded)
-            if self._filter is not None:
-                self._filter.add_features(coded.width - self._filter.features)
-            outputs = self._outputs_of(coded.rows)
+            if self.lags and not hasattr(self, "_lags"):
+                self._lags = Lags(self.lags, self._outputs)
+            rows = self._with_lags(coded.rows)
+            if self._filter is not None and isinstance(self.features, str):
+                self._filter.add_features(rows.shape[1] - self._filter.features)
+            outputs = self._outputs_of(rows)
         fade = np.cumsum(np.broadcast_to(weights.log_discount, n))
         stamps = self._log_discount + fade
-        for key, row, stamp in zip(names, coded.rows, stamps, strict=True):
+        for key, row, stamp in zip(names, rows, stamps, strict=True):
             self._pending[key] = row.copy(), float(stamp)
-        if self._filter is not None:
-            self._filter.forget(max(math.exp(fade[-1]), 1e-300))
+        self._forget(float(fade[-1]))
         self._clock = weights.clock
         self._log_discount = float(stamps[-1])
         return self._decode(outputs)
@@ -128,9 +130,17 @@ class LateLabels(Learner):
         width = model._coder.width
         model._warn_of_haste(width)
         self._become(model)
-        gain = np.exp(self._log_discount - stamps)
         rows = self._waiting_rows(names)
-        self._open_filter(width).learn(rows, targets, np.ones(1), gain, outputs)
+        self._open(rows[:, self._lagged_width() :], width)
+        age = stamps - self._log_discount
+        per_row = (
+            (np.zeros(1), age)
+            if self._is_bank(as_rule(self.forgetting))
+            else (np.ones(1), np.exp(-age))
+        )
+        self._teach(rows, targets, per_row, np.ones(len(names), bool), outputs)
+        if self._lags.width:
+            self._lags.add(targets)
         for key in names:
             del self._pending[key]
         return self
@@ -159,10 +169,13 @@ class LateLabels(Learner):
     def _waiting_rows(self, keys: Iterable[Key]) -> Array:
         """Rows that wait, as wide as they would be coded now: what is new since was 0 then."""
         waiting = [self._pending[key][0] for key in keys]
-        rows = np.zeros((len(waiting), self._coder.width))
+        rows = np.zeros((len(waiting), self._lagged_width() + self._coder.width))
         for place, row in zip(rows, waiting, strict=True):
             place[: row.size] = row
         return rows
+
+    def _lagged_width(self) -> int:
+        return self._lags.width if hasattr(self, "_lags") else 0
 
     def _with_classes(self, model: Self, classes: Any) -> Self:
         """Return the model, or a twin of it prepared for targets not seen yet."""
@@ -183,9 +196,9 @@ class LateLabels(Learner):
         """Count discounts from now on, so that their logarithms keep their digits.
 
         Only differences of stamps matter, once there is a filter; one of 1000 is as good as
-        infinite.
+        infinite. A bank counts rows, which have digits enough.
         """
-        if self._filter is not None and self._log_discount < -1e3:
+        if isinstance(self._filter, Filter) and self._log_discount < -1e3:
             self._pending = {
                 key: (row, min(stamp - self._log_discount, 1e3))
                 for key, (row, stamp) in self._pending.items()

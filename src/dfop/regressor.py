@@ -8,8 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 
+from .core import COVERAGES
+from .forgetting import as_rule
 from .pending import LateLabels
+from .uncertainty import half_widths_at
 from .validation import check_numbers
+from .watch import NumberWatch
 
 Array = NDArray[np.float64]
 
@@ -27,14 +31,24 @@ class DFOPRegressor(RegressorMixin, LateLabels):
 
     Parameters
     ----------
-    forgetting : float or rule, default=0.001
-        How fast the past fades: the paper's ``mu`` (a row t rows old counts ``(1 - mu)^t``; 0 is
-        plain recursive least squares), `dfop.period` or `dfop.half_life`, in rows or by the
-        clock.
+    forgetting : "auto", float or rule, default="auto"
+        How fast the past fades. "auto" has experts of many forgettings side by side and finds out.
+        A number is the paper's ``mu`` (a row t rows old counts ``(1 - mu)^t``; 0 is plain
+        recursive least squares); `dfop.period` and `dfop.half_life` count in rows or by the clock.
+        With a number or a rule the model is a single exact filter.
+    features : {"auto", "linear", "rff", "poly"} or transformer, default="auto"
+        What the experts see: the features as they are ("linear"), random Fourier features of them
+        ("rff"), the standardised features and their products ("poly"), or what a scikit-learn
+        transformer makes of them that learns nothing from the data. "auto" is linear and rff
+        experts side by side, linear alone for more than 20 features or a given `forgetting`.
+    lags : int, default=0
+        How many of the last known labels are features, too. For streams whose label is known
+        before the next row comes; see the page on lags for what that means for scores.
     fit_intercept : bool, default=True
         Whether to learn a constant as well.
-    prior_variance : float, default=100.0
-        ``p_0``, the variance of the weights before any row; it fades like a row.
+    prior_variance : float, optional
+        ``p_0``, the variance of the weights before any row; it fades like a row. By default 100,
+        and for the automatic learner 30 over the number of weights, features scaled to at most 1.
     cap : float or None, default=1e6
         How uncertain forgetting may make a weight, in units of the noise over the feature's
         largest square. Keeps the model finite where data stop exciting a direction; on well
@@ -161,9 +175,75 @@ class DFOPRegressor(RegressorMixin, LateLabels):
         ndarray of shape (n,) or (n, m)
             The one-step-ahead predictions.
         """
-        return self._decode(
-            self._learn(X, y, sample_weight=sample_weight, discount=discount, time=time)
-        )
+        learned = self._learn(X, y, sample_weight=sample_weight, discount=discount, time=time)
+        return self._decode(learned.outputs)
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> Array:
+        """Intervals that hold a given share of the targets, with the model as it is now.
+
+        Their width follows the model's own recent errors, whatever their distribution.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, features)
+            The rows.
+        coverage : float, default=0.9
+            Share of the targets that shall be inside, above 0 and at most 0.99.
+
+        Returns
+        -------
+        ndarray of shape (n, 2) or (n, m, 2)
+            Lower and upper ends. Infinite before the first label.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from dfop import DFOPRegressor
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(2000, 2))
+        >>> y = X[:, 0] + rng.normal(size=2000)
+        >>> model = DFOPRegressor().fit(X, y)
+        >>> low, high = model.predict_interval([[1.0, 0.0]], coverage=0.9)[0]
+        >>> bool(-1.2 < low < -0.2 and 2.2 < high < 3.2)  # 1 -+ 1.64 for this noise
+        True
+        """
+        outputs = self._predict_outputs(X)
+        self._bank("predict_interval")
+        assert isinstance(self._watch, NumberWatch)
+        half = half_widths_at(self._watch.intervals.half_widths(), coverage)
+        return self._ends(outputs, np.broadcast_to(half, outputs.shape))
+
+    def predict_interval_then_learn(
+        self,
+        X: Any,
+        y: Any,
+        coverage: float = 0.9,
+        *,
+        sample_weight: ArrayLike | None = None,
+    ) -> Array:
+        """Give each row's interval before its target is seen, then learn it: one pass.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `partial_fit`.
+        coverage : float, default=0.9
+            As in `predict_interval`.
+
+        Returns
+        -------
+        ndarray of shape (n, 2) or (n, m, 2)
+            Lower and upper ends.
+        """
+        if not self._is_bank(as_rule(self.forgetting)):
+            raise AttributeError('intervals need the automatic learner: forgetting="auto"')
+        half_widths_at(np.zeros(len(COVERAGES)), coverage)  # refuse before learning
+        learned = self._learn(X, y, sample_weight=sample_weight)
+        return self._ends(learned.outputs, half_widths_at(np.concatenate(learned.told), coverage))
+
+    def _ends(self, outputs: Array, half: Array) -> Array:
+        ends = np.stack([outputs - half, outputs + half], axis=-1)
+        return ends[:, 0] if self._flat else ends
 
     def predict(self, X: Any) -> Array:
         """Predict rows with the model as it is now.
@@ -203,6 +283,16 @@ class DFOPRegressor(RegressorMixin, LateLabels):
                 f"y has shape {numbers.shape} but this model has learned y of {expected}"
             )
         return numbers.reshape(n, outputs)
+
+    def _targets(self) -> list[tuple[str, int]]:
+        return [("number", 1)] * self._outputs
+
+    def _new_watch(self) -> NumberWatch:
+        return NumberWatch(self._outputs)
+
+    def _announce(self, classes: Any) -> None:
+        if self.lags:  # rows have lags before the first label has shown how many outputs there are
+            self._flat, self._outputs = True, 1
 
     def _decode(self, outputs: Array) -> Array:
         return outputs[:, 0] if getattr(self, "_flat", True) else outputs

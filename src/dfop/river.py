@@ -75,7 +75,7 @@ class _DictLearner(base.Estimator):
             rows.coder.take(coded)
             rows.add_outputs(targets.shape[1] - rows.filter.outputs)
             lam, outputs = np.array([rows.discount]), np.empty(targets.shape)
-            learn_coded(rows.filter, coded, targets, lam, np.ones(1), outputs)
+            learn_coded(rows.filter, coded, targets, (lam, np.ones(1)), outputs)
 
     def _predict_matrix(self, X: pd.DataFrame) -> NDArray[np.float64]:
         batch, rows = read_frame(X), self._rows

@@ -168,7 +168,9 @@ def _name_what_is_no_number(data: Any, what: str, error: Exception) -> None:
 
 def check_prior(prior_variance: Any, cap: Any) -> None:
     """Check the two parameters that all learners have besides forgetting."""
-    if not (_is_number(prior_variance) and 0.0 < prior_variance <= 1e100):
+    if prior_variance is not None and not (
+        _is_number(prior_variance) and 0.0 < prior_variance <= 1e100
+    ):
         raise ValueError(
             f"prior_variance={prior_variance!r} must be a positive number: the variance of the "
             "weights before any row (100 is a weak prior)"
@@ -177,6 +179,27 @@ def check_prior(prior_variance: Any, cap: Any) -> None:
         raise ValueError(
             f"cap={cap!r} must be a number of at least 1, or None for the plain recursion that "
             "can wind up"
+        )
+
+
+def check_features(features: Any) -> None:
+    """Check what a learner shall make of the features."""
+    named = isinstance(features, str) and features in ("auto", "linear", "rff", "poly")
+    if not (named or (hasattr(features, "fit") and hasattr(features, "transform"))):
+        raise ValueError(
+            f'features={features!r} is not known: give "auto", "linear", "rff", "poly", or a '
+            "scikit-learn transformer that learns nothing from the data"
+        )
+
+
+def check_lags(lags: Any) -> None:
+    """Check how many labels are features."""
+    if not (
+        isinstance(lags, int | np.integer) and not isinstance(lags, bool) and 0 <= lags <= 1000
+    ):
+        raise ValueError(
+            f"lags={lags!r} must be a whole number from 0 to 1000: how many of the last labels "
+            "are features of a row"
         )
 
 

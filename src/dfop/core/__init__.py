@@ -72,9 +72,7 @@ def restore_bank(
     state: dict[str, Any],
 ) -> Bank:
     """Build a bank that goes on where the one that gave the snapshot stood."""
-    bank = Bank(
-        features, targets, maps, experts, intercept, prior_variance, relative_prior, cap
-    )
+    bank = Bank(features, targets, maps, experts, intercept, prior_variance, relative_prior, cap)
     bank.restore(state)
     return bank
 
