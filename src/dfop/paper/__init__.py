@@ -7,6 +7,7 @@ Each of `TARGETS` takes a `Run` and writes CSV, Markdown and pictures into its f
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
+from .automatic import automatic
 from .classification import classification
 from .datasets import datasets
 from .forgetting import forgetting
@@ -27,6 +28,7 @@ TARGETS: Mapping[str, Callable[[Run], None]] = MappingProxyType(
         "forgetting": forgetting,
         "holdout": holdout,
         "theorem": theorem,
+        "automatic": automatic,
         "classification": classification,
         "robustness": robustness,
     }

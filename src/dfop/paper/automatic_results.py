@@ -1,0 +1,81 @@
+"""What was measured of the automatic learner, and what it is held against."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .bars import REGRESSION_BARS, Bar
+from .printed import Cell
+
+
+@dataclass(frozen=True)
+class FullStream:
+    """What was measured on one stream, from its first row to its last."""
+
+    task: str
+    name: str
+    source: str
+    rows: int
+    features: int
+    bar: Bar
+    default: float
+    no_change: float
+    automatic: dict[str, float]
+    """By view ("linear", "rff"): the automatic learner that sees nothing else."""
+    fixed: dict[str, tuple[float, float]]
+    """By view: the best fixed mu in hindsight, and its score."""
+    lags: int
+    """How many, where they were tried; else 0."""
+    promised_lagged: float | None
+    lagged: float | None
+    fixed_lagged: tuple[float, float] | None
+    """Linear, with the same lags."""
+
+    @property
+    def key(self) -> str:
+        """The name, told apart where a stream of each task has it."""
+        return (
+            f"{self.name} (regression)" if self.bar is REGRESSION_BARS["hyperplane"] else self.name
+        )
+
+    def behind(self, ours: float, other: float) -> float:
+        """How much worse ours is: in points, or as a share of the other's squared error."""
+        return other - ours if self.task == "classification" else ours / other - 1
+
+    def at_least(self, ours: float, other: float) -> bool:
+        """Whether ours is as good as the other, as far as the other's digits go."""
+        digits = 2 if self.task == "classification" else 4
+        return round(self.behind(ours, other), digits) <= 0
+
+
+@dataclass(frozen=True)
+class Trials:
+    """Accuracies, or errors, in the paper's trials, beside the best number of its row."""
+
+    task: str
+    name: str
+    source: str
+    ours: list[float]
+    no_change: list[float]
+    method: str
+    printed: Cell
+
+    @property
+    def holds(self) -> bool:
+        """Whether we are at least as good as the paper's best, minus one standard deviation."""
+        mean, cell = float(np.mean(self.ours)), self.printed
+        if self.task == "classification":
+            return mean >= cell.mean - cell.std
+        return mean <= cell.mean + cell.std
+
+
+@dataclass(frozen=True)
+class Sureness:
+    """Intervals, probabilities, alarms, drift spectra."""
+
+    coverage: dict[str, list[dict[str, Any]]]
+    calibration: dict[str, float]
+    changes: list[dict[str, Any]]
+    still: dict[str, list[int]]
+    spectra: dict[int, list[dict[str, Any]]]
