@@ -136,11 +136,13 @@ class DriftSpectrum:
         ax.set_xscale("log")
         if self.errors[order].min() > 0:
             ax.set_yscale("log")
+            for axis_formatter in (ax.yaxis.set_major_formatter, ax.yaxis.set_minor_formatter):
+                axis_formatter("{x:g}")
         if self.mu > 0:
             ax.axvline(self.mu, color=GREY, linestyle=":", linewidth=1)
             _beside(ax, f"mu* = {self.mu:.2g}", self.mu, GREY)
-        ax.annotate("● experts", (0.02, 0.93), xycoords="axes fraction", color=COLOURS[0])
-        ax.annotate("― noise and drift", (0.02, 0.86), xycoords="axes fraction", color=COLOURS[1])
+        ax.annotate("● experts", (0.4, 0.93), xycoords="axes fraction", color=COLOURS[0])
+        ax.annotate("― noise and drift", (0.4, 0.86), xycoords="axes fraction", color=COLOURS[1])
         ax.set_xlabel("forgetting factor mu")
         ax.set_ylabel("mean squared error")
         return ax
@@ -173,7 +175,7 @@ class DriftSpectrum:
 def _beside(ax: Axes, text: str, x: float, colour: str) -> None:
     ax.annotate(
         text,
-        (x, 0.02),
+        (x, 0.5),
         xycoords=("data", "axes fraction"),
         xytext=(3, 0),
         textcoords="offset points",

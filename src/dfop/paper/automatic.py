@@ -1,5 +1,6 @@
 """The automatic learner, with no argument, on every stream: scores, and how sure it was."""
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -86,27 +87,29 @@ def _full_streams(run: Run, available: dict[tuple[str, str], str]) -> list[FullS
         sizes[task, name] = result["rows"], result["features"]
         for mu, score in zip(cell["mus"], result["scores"], strict=True):
             kept.setdefault((task, name, cell["features"], cell["lags"], mu), []).append(score)
-    means = {key: float(np.mean(values)) for key, values in kept.items()}
     return [
-        _full_stream(means, task, name, source, *sizes[task, name])
+        _full_stream(kept, task, name, source, *sizes[task, name])
         for (task, name), source in available.items()
     ]
 
 
 def _full_stream(
-    means: dict[tuple[Any, ...], float],
+    kept: dict[tuple[Any, ...], list[float]],
     task: str,
     name: str,
     source: str,
     rows: int,
     features: int,
 ) -> FullStream:
+    def mean(view: str, lags: int = 0, mu: float | None = None) -> float:
+        return float(np.mean(kept[task, name, view, lags, mu]))
+
     def best(view: str, lags: int = 0) -> tuple[float, float]:
-        of = {mu: means[task, name, view, lags, mu] for mu in work.GRID}
+        of = {mu: mean(view, lags, mu) for mu in work.GRID}
         mu = (max if task == "classification" else min)(of, key=lambda mu: of[mu])
         return mu, of[mu]
 
-    lags, promised = LAGGED.get((task, name), (0, None))
+    lags, promised = LAGGED.get((task, name), (0, math.nan))
     return FullStream(
         task=task,
         name=name,
@@ -114,13 +117,14 @@ def _full_stream(
         rows=rows,
         features=features,
         bar=(CLASSIFICATION_BARS if task == "classification" else REGRESSION_BARS)[name],
-        default=means[task, name, "auto", 0, None],
-        no_change=means[task, name, "no-change", 0, None],
-        automatic={view: means[task, name, view, 0, None] for view in VIEWS},
+        default=mean("auto"),
+        seeds=(min(kept[task, name, "auto", 0, None]), max(kept[task, name, "auto", 0, None])),
+        no_change=mean("no-change"),
+        automatic={view: mean(view) for view in VIEWS},
         fixed={view: best(view) for view in VIEWS},
         lags=lags,
         promised_lagged=promised,
-        lagged=means[task, name, "auto", lags, None] if lags else None,
+        lagged=mean("auto", lags) if lags else None,
         fixed_lagged=best("linear", lags) if lags else None,
     )
 

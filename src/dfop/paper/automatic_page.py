@@ -1,11 +1,12 @@
 """What a person reads of the automatic learner's measurements: tables, a page, a picture."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from . import automatic_work as work
+from .automatic_claims import missed, summary
 from .automatic_results import FullStream, Sureness, Trials
 from .bars import PEERS_ARE
 from .run import Run, table
@@ -33,7 +34,7 @@ def write_tables(
                 one.task, one.name, one.source, one.rows, one.features, _digits(one.default),
                 one.bar.promised, one.bar.peer, one.bar.peer_score, _digits(one.no_change),
                 *_view(one, "linear"), *_view(one, "rff"), one.lags or "", _digits(one.lagged),
-                "" if one.promised_lagged is None else one.promised_lagged,
+                one.promised_lagged if one.lags else "",
                 *_pair(one.fixed_lagged),
             ]
             for one in full
@@ -78,7 +79,9 @@ def page(full: Sequence[FullStream], trials: Sequence[Trials], sure: Sureness) -
         "`DFOPClassifier()` and `DFOPRegressor()`, with no argument and nothing chosen, on every "
         "stream. Every row is predicted before its label is learned.",
         "## In short",
-        _summary(full, trials, sure),
+        summary(full, trials, sure),
+        "Missed:",
+        "\n".join(f"- {line}" for line in missed(full, trials, sure)) or "- nothing.",
         "## Full streams, classification",
         "Accuracy in percent over the full stream, in file order. " + PEERS_ARE + " No-change "
         "predicts the previous label. ● the default is better than the best peer, ○ worse. "
@@ -91,7 +94,7 @@ def page(full: Sequence[FullStream], trials: Sequence[Trials], sure: Sureness) -
             "## Full streams, regression",
             "Mean squared error x 100. Features and target are scaled to [0, 1] over the whole "
             "file, which looks ahead; the paper's errors are of such data. The hyperplane is "
-            "drawn: mean of ten seeds (the peer's: one seed).",
+            "drawn: mean, least and largest of ten seeds (the peer has one seed).",
             _full_table(numbers),
         ]
     lagged = [one for one in full if one.lags]
@@ -132,83 +135,27 @@ def page(full: Sequence[FullStream], trials: Sequence[Trials], sure: Sureness) -
     return parts
 
 
-def summary_counts(
-    full: Sequence[FullStream], trials: Sequence[Trials]
-) -> dict[str, tuple[int, int]]:
-    """Count on how many streams, of how many, each claim about scores holds."""
-    fixed = [
-        one.behind(one.automatic[view], one.fixed[view][1])
-        <= (0.2 if one.task == "classification" else 0.05)
-        for one in full
-        for view in ("linear", "rff")
-    ]
-    labelled = [one for one in full if one.task == "classification"]
-    numbers = [one for one in full if one.task == "regression"]
-    rows = [one for one in trials if one.task == "classification"]
-    lagged = [one for one in full if one.lagged is not None and one.promised_lagged is not None]
-    return {
-        "promised score, full streams": _count(
-            one.at_least(one.default, one.bar.promised) for one in full
-        ),
-        "above the best peer in hindsight, classification": _count(
-            one.default > one.bar.peer_score for one in labelled
-        ),
-        "below the best peer's error, regression": _count(
-            one.default < one.bar.peer_score for one in numbers
-        ),
-        "within .2 points or 5 % of the best fixed mu, linear and rff": _count(fixed),
-        "promised score with lags": _count(
-            one.at_least(one.lagged or 0.0, one.promised_lagged or 0.0) for one in lagged
-        ),
-        "the paper's best number minus one std, its trials": _count(one.holds for one in rows),
-    }
-
-
-def _count(marks: Iterable[bool]) -> tuple[int, int]:
-    listed = list(marks)
-    return sum(listed), len(listed)
-
-
-def _summary(full: Sequence[FullStream], trials: Sequence[Trials], sure: Sureness) -> str:
-    rows = [[what, f"{held} of {of}"] for what, (held, of) in summary_counts(full, trials).items()]
-    off = max(
-        (abs(one["all"] - work.COVERAGE) for many in sure.coverage.values() for one in many),
-        default=0.0,
-    )
-    worst = min((o["worst"] for many in sure.coverage.values() for o in many), default=1.0)
-    late = [d for found in sure.changes for d in found["delays"]]
-    rows += [
-        ["coverage at .9 off by at most", f"{off:.3f}"],
-        [f"coverage of the worst {work.WINDOW} rows", f"{worst:.2f}"],
-        ["streams with a calibration error below .03",
-         f"{sum(e < 0.03 for e in sure.calibration.values())} of {len(sure.calibration)}"],
-        [f"changes of the hyperplane found within {work.NEAR} rows",
-         f"{sum(d is not None for d in late)} of {len(late)}"],
-        ["alarms on streams of 10^5 rows without change",
-         f"{sum(map(sum, sure.still.values()))} on {sum(map(len, sure.still.values()))}"],
-    ]  # fmt: skip
-    return table(["claim", "holds on"], rows)
-
-
 def _full_table(full: Sequence[FullStream]) -> str:
     rows = []
     for one in full:
         mark = "●" if one.behind(one.default, one.bar.peer_score) < 0 else "○"
-        missed = "" if one.at_least(one.default, one.bar.promised) else " (missed)"
+        note = "" if one.at_least(one.default, one.bar.promised) else " (missed)"
         source = (
             ""
             if one.source == "published file" or one.task == "regression"
             else (f" ({one.source})")
         )
+        low, high = one.seeds
+        spread = f" ({one.shown(low)} to {one.shown(high)})" if low < high else ""
         rows.append(
             [
                 one.name + source,
-                f"**{_shown(one, one.default)}** {mark}",
-                f"{one.bar.promised:g}{missed}",
+                f"**{one.shown(one.default)}**{spread} {mark}",
+                f"{one.bar.promised:g}{note}",
                 f"{one.bar.peer_score:g} {one.bar.peer}",
-                _shown(one, one.no_change),
+                one.shown(one.no_change),
                 *(
-                    f"{_shown(one, one.automatic[view])} / {_shown(one, one.fixed[view][1])} "
+                    f"{one.shown(one.automatic[view])} / {one.shown(one.fixed[view][1])} "
                     f"({one.fixed[view][0]:.2g})"
                     for view in ("linear", "rff")
                 ),
@@ -225,15 +172,14 @@ def _lagged_table(lagged: Sequence[FullStream]) -> str:
     rows = []
     for one in lagged:
         assert one.lagged is not None
-        assert one.promised_lagged is not None
         assert one.fixed_lagged is not None
-        missed = "" if one.at_least(one.lagged, one.promised_lagged) else " (missed)"
+        note = "" if one.at_least(one.lagged, one.promised_lagged) else " (missed)"
         measure = "accuracy, %" if one.task == "classification" else "MSE x 100"
         mu, fixed = one.fixed_lagged
         rows.append(
-            [one.name, measure, str(one.lags), f"**{_shown(one, one.lagged)}**",
-             f"{one.promised_lagged:g}{missed}", _shown(one, one.default),
-             _shown(one, one.no_change), f"{_shown(one, fixed)} ({mu:.2g})"]
+            [one.name, measure, str(one.lags), f"**{one.shown(one.lagged)}**",
+             f"{one.promised_lagged:g}{note}", one.shown(one.default),
+             one.shown(one.no_change), f"{one.shown(fixed)} ({mu:.2g})"]
         )  # fmt: skip
     header = ["stream", "measure", "lags", "with lags", "promised", "without", "no-change"]
     return table([*header, "best fixed mu, linear, same lags"], rows)
@@ -334,10 +280,6 @@ def picture(full: Sequence[FullStream]) -> "Figure":
         ha="left",
     )
     return figure
-
-
-def _shown(one: FullStream, value: float) -> str:
-    return f"{value:.2f}" if one.task == "classification" else f"{value:.4f}"
 
 
 def _digits(value: float | None) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .bars import REGRESSION_BARS, Bar
+from .bars import Bar
 from .printed import Cell
 
 
@@ -20,6 +20,8 @@ class FullStream:
     features: int
     bar: Bar
     default: float
+    seeds: tuple[float, float]
+    """Of the default: the least and the largest of the seeds, both the score where there is one."""
     no_change: float
     automatic: dict[str, float]
     """By view ("linear", "rff"): the automatic learner that sees nothing else."""
@@ -27,17 +29,16 @@ class FullStream:
     """By view: the best fixed mu in hindsight, and its score."""
     lags: int
     """How many, where they were tried; else 0."""
-    promised_lagged: float | None
+    promised_lagged: float
+    """NaN without lags."""
     lagged: float | None
     fixed_lagged: tuple[float, float] | None
     """Linear, with the same lags."""
 
     @property
-    def key(self) -> str:
-        """The name, told apart where a stream of each task has it."""
-        return (
-            f"{self.name} (regression)" if self.bar is REGRESSION_BARS["hyperplane"] else self.name
-        )
+    def allowance(self) -> float:
+        """How far behind the best fixed mu is within what is promised."""
+        return 0.2 if self.task == "classification" else 0.05
 
     def behind(self, ours: float, other: float) -> float:
         """How much worse ours is: in points, or as a share of the other's squared error."""
@@ -47,6 +48,10 @@ class FullStream:
         """Whether ours is as good as the other, as far as the other's digits go."""
         digits = 2 if self.task == "classification" else 4
         return round(self.behind(ours, other), digits) <= 0
+
+    def shown(self, value: float) -> str:
+        """Write a score with the digits of its measure."""
+        return f"{value:.2f}" if self.task == "classification" else f"{value:.4f}"
 
 
 @dataclass(frozen=True)

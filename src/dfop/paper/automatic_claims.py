@@ -1,0 +1,107 @@
+"""What is claimed of the automatic learner, and on how many streams it holds."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from . import automatic_work as work
+from .automatic_results import FullStream, Sureness, Trials
+from .run import table
+
+
+def missed(full: Sequence[FullStream], trials: Sequence[Trials], sure: Sureness) -> list[str]:
+    """List everything that does not hold, each with its numbers."""
+    lines = []
+    for one in full:
+        shown, name = one.shown, f"{one.name} ({one.task})"
+        if not one.at_least(one.default, one.bar.promised):
+            lines.append(f"{name}: {shown(one.default)}, promised {one.bar.promised:g}")
+        if one.behind(one.default, one.bar.peer_score) >= 0:
+            lines.append(
+                f"{name}: {shown(one.default)}, the best peer has {one.bar.peer_score:g} "
+                f"({one.bar.peer})"
+            )
+        for view, (mu, best) in one.fixed.items():
+            if one.behind(one.automatic[view], best) > one.allowance:
+                lines.append(
+                    f"{name}, {view} features alone: {shown(one.automatic[view])}, the best fixed "
+                    f"mu in hindsight ({mu:.2g}) has {shown(best)}"
+                )
+        if one.lagged is not None and not one.at_least(one.lagged, one.promised_lagged):
+            lines.append(
+                f"{name}, {one.lags} lags: {shown(one.lagged)}, promised {one.promised_lagged:g}"
+            )
+    lines += [
+        f"{one.name} ({one.task}), the paper's trials: {np.mean(one.ours):.4g}, printed "
+        f"{one.printed.mean:g}±{one.printed.std:g} ({one.method})"
+        for one in trials
+        if not one.holds
+    ]
+    for name, many in sure.coverage.items():
+        if max(abs(one["all"] - work.COVERAGE) for one in many) > 0.01:
+            lines.append(f"{name}: coverage farther than .01 from {work.COVERAGE}")
+        if min(one["worst"] for one in many) < work.COVERAGE - 0.12:
+            lines.append(f"{name}: coverage of the worst {work.WINDOW} rows below .78")
+    lines += [
+        f"{name}: calibration error {error:.3f}, above .03"
+        for name, error in sure.calibration.items()
+        if error >= 0.03
+    ]
+    return lines
+
+
+def summary_counts(
+    full: Sequence[FullStream], trials: Sequence[Trials]
+) -> dict[str, tuple[int, int]]:
+    """Count on how many streams, of how many, each claim about scores holds."""
+    fixed = [
+        one.behind(one.automatic[view], one.fixed[view][1]) <= one.allowance
+        for one in full
+        for view in ("linear", "rff")
+    ]
+    labelled = [one for one in full if one.task == "classification"]
+    numbers = [one for one in full if one.task == "regression"]
+    rows = [one for one in trials if one.task == "classification"]
+    return {
+        "promised score, full streams": _count(
+            one.at_least(one.default, one.bar.promised) for one in full
+        ),
+        "above the best peer in hindsight, classification": _count(
+            one.default > one.bar.peer_score for one in labelled
+        ),
+        "below the best peer's error, regression": _count(
+            one.default < one.bar.peer_score for one in numbers
+        ),
+        "within .2 points or 5 % of the best fixed mu, linear and rff": _count(fixed),
+        "promised score with lags": _count(
+            one.at_least(one.lagged, one.promised_lagged) for one in full if one.lagged is not None
+        ),
+        "the paper's best number minus one std, its trials": _count(one.holds for one in rows),
+    }
+
+
+def _count(marks: Iterable[bool]) -> tuple[int, int]:
+    listed = list(marks)
+    return sum(listed), len(listed)
+
+
+def summary(full: Sequence[FullStream], trials: Sequence[Trials], sure: Sureness) -> str:
+    """Lay out on how many streams each claim holds."""
+    rows = [[what, f"{held} of {of}"] for what, (held, of) in summary_counts(full, trials).items()]
+    off = max(
+        (abs(one["all"] - work.COVERAGE) for many in sure.coverage.values() for one in many),
+        default=0.0,
+    )
+    worst = min((o["worst"] for many in sure.coverage.values() for o in many), default=1.0)
+    late = [d for found in sure.changes for d in found["delays"]]
+    rows += [
+        ["coverage at .9 off by at most", f"{off:.3f}"],
+        [f"coverage of the worst {work.WINDOW} rows", f"{worst:.2f}"],
+        ["streams with a calibration error below .03",
+         f"{sum(e < 0.03 for e in sure.calibration.values())} of {len(sure.calibration)}"],
+        [f"changes of the hyperplane found within {work.NEAR} rows",
+         f"{sum(d is not None for d in late)} of {len(late)}"],
+        ["alarms on streams of 10^5 rows without change",
+         f"{sum(map(sum, sure.still.values()))} on {sum(map(len, sure.still.values()))}"],
+    ]  # fmt: skip
+    return table(["claim", "holds on"], rows)
