@@ -48,7 +48,7 @@ class DFOPRegressor(RegressorMixin, LateLabels):
         Whether to learn a constant as well.
     prior_variance : float, optional
         ``p_0``, the variance of the weights before any row; it fades like a row. By default 100,
-        and for the automatic learner 30 over the number of weights, features scaled to at most 1.
+        and for the automatic learner 3000 over the number of weights, features scaled to at most 1.
     cap : float or None, default=1e6
         How uncertain forgetting may make a weight, in units of the noise over the feature's
         largest square. Keeps the model finite where data stop exciting a direction; on well
