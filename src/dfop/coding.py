@@ -236,6 +236,9 @@ def learn_coded(
     filter_: Any, coded: Coded, targets: Array, discount: Array, gain: Array, outputs: Array
 ) -> None:
     """Let a filter learn coded rows, and grow at the rows at which coded columns are opened."""
+    if coded.width == filter_.features:  # a row at a time must not pay for parts
+        filter_.learn(coded.rows, targets, discount, gain, outputs)
+        return
     n = len(coded.rows)
     ends = [row for row, _ in coded.widths[1:]] + [n]
     for (start, width), end in zip(coded.widths, ends, strict=True):
