@@ -183,8 +183,12 @@ class Learner(BaseEstimator, ABC):
 
     def _warn_of_haste(self, width: int) -> None:
         """Warn where `width` coded columns are too many, if they have not been before."""
+        before = 0
+        if self._filter is not None:
+            if self._filter.features == width:
+                return
+            before = self._filter.features + bool(self.fit_intercept)
         d = width + bool(self.fit_intercept)
-        before = 0 if self._filter is None else self._filter.features + bool(self.fit_intercept)
         rule = as_rule(self.forgetting)
         if isinstance(rule, ByRows) and d * rule.mu > _LARGEST_D_MU >= before * rule.mu:
             warnings.warn(
