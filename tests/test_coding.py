@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -154,6 +155,12 @@ def test_the_container_of_the_rows_changes_nothing(of, rng):
     for name, rows in of(frame).items():
         model = DFOPRegressor(0.01)
         assert model.predict_then_learn(rows, y).tobytes() == expected.tobytes(), name
+
+
+def test_a_table_of_arrow_holds_numbers_and_gaps():
+    table = pa.table({"a": [1.0, None, 3.0], "b": [1.0, 2.0, 3.0]})
+    model = DFOPRegressor().partial_fit(table, [1.0, 2.0, 3.0]).partial_fit(table, [1.0, 2.0, 3.0])
+    assert model.coded_names_.tolist() == ["a", "b", "a is missing"]
 
 
 def test_names_where_there_are_none():
