@@ -12,6 +12,7 @@
 #include "binding_uncertainty.hpp"
 #include "dict_rows.hpp"
 #include "filter.hpp"
+#include "moved.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -271,6 +272,11 @@ NB_MODULE(_native, m) {
              "discount"_a)
         .def("step", &step, "x"_a, "y"_a, "discount"_a)
         .def("coefficients", &coefficients)
+        .def("variances",
+             [](Guarded& g) {
+                 const auto held = g.lock();
+                 return to_array(weight_variances(g.filter.snapshot()), {dimension(g.filter)});
+             })
         .def("snapshot", &snapshot)
         .def("restore", &restore, "state"_a)
         .def_prop_ro("features", [](Guarded& g) { return g.filter.features(); })

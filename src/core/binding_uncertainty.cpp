@@ -130,6 +130,7 @@ void bind_uncertainty(nb::module_& m) {
         .def(nb::init<std::size_t>(), "classes"_a)
         .def("calibrate", &calibrate, "scores"_a.noconvert(), "labels"_a.noconvert())
         .def("probabilities", &probabilities, "scores"_a.noconvert())
+        .def("add_classes", &Calibration::add_classes, "count"_a)
         .def("snapshot", &snapshot<Calibration>)
         .def("restore", &restore<Calibration>, "state"_a.noconvert());
 
