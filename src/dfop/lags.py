@@ -37,7 +37,8 @@ class Lags:
         """Return the lags of each row, newest first; `known` says which targets arrive."""
         count = len(self.labels)
         arrived = np.vstack([self.labels, targets[known]])
-        newest = np.asarray(np.cumsum(known) - known) + (count - 1)  # known at each row
+        newest: NDArray[np.intp] = np.cumsum(known, dtype=np.intp)
+        newest += count - 1 - known  # known at each row
         places = newest[:, np.newaxis] - np.arange(count)
         return np.ascontiguousarray(arrived[places].reshape(len(targets), self.width))
 
