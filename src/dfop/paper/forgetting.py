@@ -101,7 +101,7 @@ def forgetting(run: Run) -> None:
     )
     rows = [
         [
-            line["stream"] + (" (stand-in)" if line["source"].startswith("stand-in") else ""),
+            _label(line),
             f"{line['paper_T0']:,} / {line['T0']:,}",
             f"{line['paper_mu']:g} / {line['best_mu']:g}",
             f"{line['good_from']:g} to {line['good_to']:g}",
@@ -129,6 +129,11 @@ def forgetting(run: Run) -> None:
     run.save("forgetting", lambda: _picture(found))
 
 
+def _label(line: dict[str, Any]) -> str:
+    stand_in = line["source"].startswith("stand-in")
+    return f"{line['stream']} (stand-in)" if stand_in else str(line["stream"])
+
+
 def _picture(found: list[dict[str, Any]]) -> "Figure":
     from .figures import GREY, OURS, PAPER, log_scale, panels
 
@@ -141,7 +146,7 @@ def _picture(found: list[dict[str, Any]]) -> "Figure":
     ax.plot(paper, y, "o", color=PAPER, markerfacecolor="white", markersize=9)
     ax.plot([line["best_mu"] for line in found], y, "o", color=OURS, markersize=5)
     log_scale(ax)
-    ax.set_yticks(y, [line["stream"] for line in found])
+    ax.set_yticks(y, [_label(line) for line in found])
     ax.set_ylim(len(found) - 0.3, -1.2)
     ax.set_xlabel("forgetting factor mu per row (log scale)")
     ax.grid(axis="x", color="0.9")

@@ -44,8 +44,6 @@ class Run:
         Two trials on shortened streams, to see everything work.
     trials : int
         How often each method sees each stream.
-    slow_trials : int, optional
-        The same for the slow methods on large streams; by default `trials`.
     jobs : int
         Processes; -1 for one per core. No result depends on it.
     only : sequence of str
@@ -66,7 +64,6 @@ class Run:
     folder: Path
     quick: bool = False
     trials: int = 10
-    slow_trials: int | None = None
     jobs: int = -1
     only: Sequence[str] = ()
     tell: Tell = _silent
@@ -80,11 +77,6 @@ class Run:
             self.trials = min(self.trials, QUICK_TRIALS)
         if self.trials < 2:
             raise ValueError(f"a mean with a spread needs at least 2 trials, not {self.trials}")
-        if self.slow_trials is None:
-            self.slow_trials = self.trials
-        self.slow_trials = min(self.slow_trials, self.trials)
-        if self.slow_trials < 2:
-            raise ValueError(f"the slow methods need at least 2 trials, not {self.slow_trials}")
 
     def rows(self, full: int) -> int:
         """How many rows of a stream with `full` rows are read."""

@@ -32,9 +32,7 @@ SEVEN = ("SVM-win", "1NN-win", "SVM-fix", "SVM-ada", "DWM", "RLS", "DFOP")
 REGRESSION_SEVEN = ("RLS", "OB", "AddExp.C", "EOS-ELM", "Learn++.NSE", "OAUE", "DFOP")
 """The methods of the regression table, in its order."""
 SLOW = ("SVM-win", "SVM-ada", "DWM p=1")
-"""Methods that need most of the time; on large streams they may get fewer trials."""
-LARGE = 16_000
-"""A stream with more rows is large."""
+"""Methods that need most of the time."""
 PROTOCOL = (
     "The paper does not state its protocol. The one used here was recovered by matching its "
     "numbers: ten trials, each a random contiguous 80 % of the stream, read once, every row "
