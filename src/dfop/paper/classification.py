@@ -1,7 +1,6 @@
 """The classification table: twenty streams, the paper's seven methods and four it leaves out."""
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -53,18 +52,12 @@ def scores(run: Run) -> tuple[Scores, dict[str, str]]:
                     trials=run.trials,
                     jobs=run.jobs,
                     resume=run.record("classification", stream.name, group),
-                    progress=partial(_tell, run, stream.name, done, work, total),
+                    progress=run.part(f"classification: {stream.name}", done, work, total),
                 )
             result.add(comparison)
         done += work
         run.tell(f"classification: {stream.name}", done, total)
     return result, sources
-
-
-def _tell(
-    run: Run, name: str, before: float, work: float, total: float, cells: int, of: int | None
-) -> None:
-    run.tell(f"classification: {name}", before + work * cells / (of or 1), total)
 
 
 def _plan(run: Run) -> Iterator[tuple[PaperStream, str, float]]:

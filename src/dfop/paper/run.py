@@ -126,6 +126,35 @@ class Run:
         aside.write_text(text, "utf-8")
         aside.replace(self.folder / name)
 
+    def part(
+        self, what: str, before: float, work: float, total: float
+    ) -> Callable[[int, int | None], None]:
+        """Make what `compare` tells its progress to, where it is a part of the work.
+
+        Parameters
+        ----------
+        what : str
+            What is going on.
+        before, work, total : float
+            The work done before this part, of this part, and in all.
+
+        Returns
+        -------
+        callable
+            Gets the cells done and how many there are.
+
+        Examples
+        --------
+        >>> run = Run(Path("unused"), tell=lambda *told: print(told))
+        >>> run.part("SEA", 10, 4, 20)(3, 6)
+        ('SEA', 12.0, 20)
+        """
+
+        def tell(cells: int, of: int | None) -> None:
+            self.tell(what, before + work * cells / (of or 1), total)
+
+        return tell
+
     def each(
         self,
         name: str,

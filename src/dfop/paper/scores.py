@@ -54,7 +54,7 @@ class Scores:
     >>> scores.mean(["S"], ["A", "B"]).round(2)
     array([[86.67, 63.33]])
     >>> scores.outcome("S", "B")
-    (0.0194, 'better')
+    (0.0198, 'better')
     >>> scores.outcome("S", "A")
     (1.0, '')
     """
@@ -63,11 +63,11 @@ class Scores:
     greater_is_better: bool = True
     trials: dict[tuple[str, str], Floats] = field(default_factory=dict)
 
-    def add(self, comparison: Comparison, scale: float = 100.0) -> None:
+    def add(self, comparison: Comparison) -> None:
         """Take over the trials of a comparison, as percentages or times 100."""
         for s, stream in enumerate(comparison.streams):
             for m, model in enumerate(comparison.models):
-                self.trials[stream, model] = scale * comparison.scores[s, m]
+                self.trials[stream, model] = 100 * comparison.scores[s, m]
 
     def mean(self, streams: Sequence[str], methods: Sequence[str]) -> Floats:
         """Means over the trials, of shape (streams, methods)."""
