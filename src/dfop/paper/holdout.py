@@ -122,7 +122,7 @@ def _picture(found: dict[tuple[str, str], dict[str, Any]]) -> "Figure":
                 changes=first["changes"],
             )
     figure.suptitle(
-        "Holdout accuracy: all fall at a change (dotted); DFOP and DWM recover, RLS does not",
+        "Holdout accuracy: it falls at a change (dotted); DFOP and DWM recover, RLS does not",
         x=0.01,
         ha="left",
     )
