@@ -104,6 +104,14 @@ def label_leak(run: Run) -> Section:
     Returns
     -------
     Section
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> run = Run(Path(tempfile.mkdtemp()), quick=True, jobs=1)
+    >>> label_leak(run).rows[-1][2]  # the largest mu, learning first
+    '100.0'
     """
     cells = [{"mu": mu, "seed": seed} for mu in LEAK_FACTORS for seed in range(run.trials)]
     size = {"rows": LEAK_ROWS, "features": LEAK_FEATURES}
@@ -145,6 +153,14 @@ def divergence(run: Run) -> Section:
     Returns
     -------
     Section
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> run = Run(Path(tempfile.mkdtemp()), quick=True, jobs=1)
+    >>> [fields[:2] for fields in divergence(run).rows]
+    [["1 - mu + x'Px (printed)", '2 of 2'], ["1 - mu + mu x'Px", '0 of 2']]
     """
     cells = [{"seed": s, "printed": p} for p in (True, False) for s in range(run.trials)]
     size = {"rows": UPDATE_ROWS, "features": UPDATE_FEATURES, "mu": UPDATE_MU}

@@ -75,6 +75,14 @@ def additive_experts(run: Run) -> Section:
     Returns
     -------
     Section
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> run = Run(Path(tempfile.mkdtemp()), quick=True, jobs=1)
+    >>> [fields[:2] for fields in additive_experts(run).rows]
+    [['the weakest', '0.05'], ['the weakest', '0.1'], ['the oldest', '0.05'], ['the oldest', '0.1']]
     """
     stream = REGRESSION[0]
     found = source(run, stream)
