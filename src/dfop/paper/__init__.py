@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from .classification import classification
 from .datasets import datasets
+from .evidence import evidence
 from .forgetting import forgetting
 from .holdout import holdout
 from .regression import regression
@@ -27,6 +28,7 @@ TARGETS: Mapping[str, Callable[[Run], None]] = MappingProxyType(
         "forgetting": forgetting,
         "holdout": holdout,
         "theorem": theorem,
+        "evidence": evidence,
         "classification": classification,
         "robustness": robustness,
     }
