@@ -124,6 +124,7 @@ void Combiner::learn(const Block& block) {
     std::vector<double> all(n * m * C);  // candidates of every row and output
     std::vector<double> shrink(n, 1.0);  // of squared errors, where the range of numbers grew
     std::vector<double> x(n * stack_features()), target(n), gain(n), unit(n), mixed(n), yhat(n);
+    std::vector<double> x_before(stack_features());
     std::vector<Range> before(n);
     for (std::size_t o = 0; o < m; ++o) {
         Output& output = outputs_[o];
@@ -146,8 +147,6 @@ void Combiner::learn(const Block& block) {
                     output.mixture.rescale(shrink[t]);
                 }
             }
-            // Powers of two cancel to the last bit, so that the prediction does not know the
-            // label although both are divided by a unit that does.
             unit[t] = output.range.unit;
             stack_row(predictions, mixed[t], output.range, x.data() + t * stack_features());
             gain[t] = block.seen[t] && unit[t] > 0.0;
@@ -155,11 +154,30 @@ void Combiner::learn(const Block& block) {
             if (gain[t] > 0.0) output.mixture.learn(predictions, mixed[t], label, unit[t]);
         }
         for (std::size_t i = 0; i < kStacks; ++i) {
+            Filter& stack = output.stacks[i];
             const double discount = 1.0 - kStackForgetting[i];
-            output.stacks[i].learn(x.data(), n, {target.data(), 1, 1}, {&discount, 0},
-                                   {gain.data(), 1}, kNoWalk, yhat.data());
+            const auto learn_rows = [&](std::size_t start, std::size_t end) {
+                stack.learn(x.data() + start * stack_features(), end - start,
+                            {target.data() + start, 1, 1}, {&discount, 0},
+                            {gain.data() + start, 1}, kNoWalk, yhat.data() + start);
+            };
+            std::size_t start = 0;
+            for (std::size_t t = 0; t < n; ++t) {
+                if (unit[t] == before[t].unit) continue;
+                // The label of this row has changed the unit: predict in the old one.
+                learn_rows(start, t);
+                stack_row(all.data() + (t * m + o) * C + 1 + kStacks, mixed[t], before[t],
+                          x_before.data());
+                double ahead;
+                stack.predict(x_before.data(), 1, &ahead);
+                learn_rows(t, t + 1);
+                yhat[t] = ahead;
+                start = t + 1;
+            }
+            learn_rows(start, n);
             for (std::size_t t = 0; t < n; ++t)
-                all[(t * m + o) * C + 1 + i] = before[t].clip(mixed[t] + unit[t] * yhat[t]);
+                all[(t * m + o) * C + 1 + i] =
+                    before[t].clip(mixed[t] + before[t].unit * yhat[t]);
         }
     }
     for (std::size_t t = 0; t < n; ++t) {
