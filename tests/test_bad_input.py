@@ -1,6 +1,5 @@
 """Bad input is refused with what, where and what to do, before anything in the model changed."""
 
-import copy
 from datetime import datetime
 
 import numpy as np
@@ -10,34 +9,13 @@ import pytest
 
 from dfop import DFOPClassifier, DFOPRegressor, period
 from dfop.labels import LabelCode
-from dfop.plain_coder import describe_coder
+from model_state import everything
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(6, 3))
 Y = X @ [1.0, -2.0, 3.0]
 LABELS = np.array(["no", "yes", "no", "no", "yes", "no"])
 TIME = np.arange(6.0)
-
-
-def everything(model):
-    """All that a model knows, to the bit."""
-    known = {}
-    for name, value in vars(model).items():
-        if name == "_filter" and value is not None:
-            state = value.snapshot()
-            value = {key: np.asarray(part).tobytes() for key, part in state.items()}
-        elif name == "_codes":
-            value = [code.classes.tolist() for code in value]
-        elif name == "_pending":
-            value = {key: (row.tobytes(), stamp) for key, (row, stamp) in value.items()}
-        elif name == "_coder":
-            tensors = {}
-            columns = describe_coder(value, tensors)
-            value = [*value.columns], columns, {k: v.tobytes() for k, v in tensors.items()}
-        elif isinstance(value, np.ndarray):
-            value = value.tolist()
-        known[name] = copy.deepcopy(value)
-    return known
 
 
 def refused(model, call, *fragments, error=(ValueError, TypeError)):

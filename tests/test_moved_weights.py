@@ -14,25 +14,29 @@ def learned(X, y, mu):
     return filter_
 
 
-def variances(filter_):
-    state = filter_.snapshot()
-    U = np.eye(len(state["D"]))
-    below = np.tril_indices(len(U), -1)
-    U[below[1], below[0]] = state["upper"]
-    return (U**2 @ state["D"]) / state["scale"] ** 2
-
-
 def compare(X, y, fast, slow, noise):
     a, b = learned(X, y, fast), learned(X, y, slow)
     return moved(
         a.coefficients()[0][0],
         b.coefficients()[0][0],
-        variances(a),
+        a.variances(),
         mu_fast=fast,
         mu_slow=slow,
         rows=len(X),
         noise=noise,
     )
+
+
+def test_variances_are_the_diagonal_of_the_inverse_of_the_discounted_squares():
+    rng = np.random.default_rng(9)
+    X = rng.normal(size=(200, 4)) @ rng.normal(size=(4, 4)) * [1.0, 100.0, 0.01, 5.0]
+    filter_ = Filter(4, 1, True, 50.0, 1e6)
+    out = np.empty((200, 1))
+    filter_.learn(X, np.ones((200, 1)), np.array([0.98]), np.array([1.0]), out)
+    Z = np.column_stack([np.ones(200), X])
+    weights = 0.98 ** np.arange(199, -1, -1.0)
+    R = (Z.T * weights) @ Z + 0.98**200 * np.eye(5) / 50
+    np.testing.assert_allclose(filter_.variances(), np.diag(np.linalg.inv(R)), rtol=1e-8)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from safetensors.numpy import save as to_safetensors
 import dfop
 from dfop import DFOPClassifier, DFOPRegressor, ModelFileError, half_life, load, river, save
 from dfop.persistence import _checksum
+from mixed_rows import coded_by_hand
 
 FORMATS = Path(__file__).parent / "formats"
 
@@ -309,6 +310,130 @@ def test_a_forged_file_is_refused(path, change):
     rewrite(path, change)
     with pytest.raises(ModelFileError, match="makes no sense"):
         load(path)
+
+
+@pytest.fixture
+def mixed_path(tmp_path):
+    """100 texts and buckets in the first column, numbers with a gap in the second."""
+    rows = [[f"t{k}", None if k % 7 == 3 else float(k)] for k in range(140)]
+    model = DFOPRegressor(0.05).fit(rows, np.arange(140.0))
+    save(model, tmp_path / "mixed.dfop")
+    return tmp_path / "mixed.dfop"
+
+
+def set_column(number, **parts):
+    return lambda document, tensors: document["state"]["columns"][number].update(parts)
+
+
+def change_texts(change):
+    return lambda document, tensors: change(document["state"]["columns"][0]["texts"])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        set_state("columns", None),
+        set_state("columns", []),
+        set_state("columns", [{}, {}]),
+        set_state("columns", 7),
+        lambda document, tensors: document["state"]["columns"].append({}),
+        lambda document, tensors: document["state"].pop("columns"),
+        set_column(0, kind="number"),
+        set_column(0, kind=None),
+        set_column(0, kind="os"),
+        set_column(0, place=1),
+        set_column(0, texts=[]),
+        set_column(0, texts=[["a", 0], ["b", 0]]),
+        set_column(0, texts="abc"),
+        set_column(0, buckets=[[32, 5]]),
+        set_column(0, buckets=[["1", 5]]),
+        set_column(0, buckets=[]),
+        set_column(1, place=-1),
+        set_column(1, place=10**9),
+        set_column(1, place=1.0),
+        set_column(1, place=True),
+        set_column(1, gap=0),
+        set_column(1, gap=None),
+        set_column(1, gap="x"),
+        set_column(1, kind="text"),
+        set_column(1, texts=[["a", 1]]),
+        set_column(1, kind=["number"]),
+        change_texts(lambda texts: texts.append(["more", 200])),
+        change_texts(lambda texts: texts.__setitem__(5, [5, 5])),
+        change_texts(lambda texts: texts.__setitem__(5, ["t4", 5])),
+        set_tensor("sums", lambda sums: sums[1:].copy()),
+        set_tensor("sums", lambda sums: sums * np.nan),
+        set_tensor("counts", lambda counts: -1.0 - counts),
+        set_tensor("counts", lambda counts: counts[:, np.newaxis].copy()),
+        lambda document, tensors: tensors.pop("sums"),
+        lambda document, tensors: tensors.pop("counts"),
+    ],
+)
+def test_a_forged_coding_is_refused(mixed_path, change):
+    rewrite(mixed_path, change)
+    with pytest.raises(ModelFileError, match="makes no sense"):
+        load(mixed_path)
+
+
+def test_the_forger_can_write_a_good_coding(mixed_path):
+    rewrite(mixed_path, lambda document, tensors: None)
+    assert load(mixed_path).coded_names_[:2].tolist() == ["x0=t0", "x1"]
+
+
+def test_a_file_from_before_text_and_gaps_holds_numbers():
+    model = load(FORMATS / "format-1-regressor.dfop")
+    assert np.isfinite(model.predict([[1.0, None, 2.0, 3.0]])).all()
+    with pytest.raises(ValueError, match="'red' at row 0, column 1, a column that held numbers"):
+        model.partial_fit([[1.0, "red", 2.0, 3.0]], [1.0])
+    twin = load(FORMATS / "format-1-river.dfop")
+    twin.learn_one({"a": None, "new": "red"}, 1.0)
+    assert {"a", "a is missing", "new=red"} <= set(twin.weights)
+
+
+def mixed_stream(n=300):
+    """Rows of text, numbers and gaps, without random numbers."""
+    t = np.arange(n)
+    X, y = stream(n)
+    return [
+        {
+            "size": None if k % 11 == 5 else float(X[k, 0]),
+            "color": None if k % 13 == 7 else f"c{k * k % 5}",
+            "weight": float(X[k, 1]),
+        }
+        for k in t
+    ], y
+
+
+def test_files_of_mixed_rows_stay_readable():
+    """Saved after 200 rows of `mixed_stream()` with mu = 0.05."""
+    records, y = mixed_stream()
+    names, rows = coded_by_hand(records)
+    w = closed_form(rows, y, 0.05)
+    model = load(FORMATS / "format-1-mixed.dfop")
+    model.partial_fit(pd.DataFrame(records[200:]), y[200:])
+    assert model.coded_names_.tolist() == names
+    np.testing.assert_allclose(
+        model.predict(pd.DataFrame(records)),
+        np.c_[np.ones(300), rows_now(records, rows)] @ w,
+        atol=1e-8,
+    )
+    twin = load(FORMATS / "format-1-mixed-river.dfop")
+    for record, target in zip(records[200:], y[200:], strict=True):
+        twin.learn_one(record, float(target))
+    assert list(twin.weights) == names
+    np.testing.assert_allclose(
+        [twin.predict_one(record) for record in records],
+        model.predict(pd.DataFrame(records)),
+        atol=1e-10,
+    )
+
+
+def rows_now(records, rows):
+    """The rows as they would be coded after all of them: gaps hold the mean of all values."""
+    sizes = [record["size"] for record in records if record["size"] is not None]
+    rows = rows.copy()
+    rows[[record["size"] is None for record in records], 0] = np.mean(sizes)
+    return rows
 
 
 def test_the_forger_can_write_a_good_file(path):

@@ -6,6 +6,8 @@
 #include <nanobind/stl/string.h>
 #include <numpy/arrayobject.h>
 
+#include "moved.hpp"
+
 using namespace nanobind::literals;
 
 namespace dfop {
@@ -99,6 +101,13 @@ NB_MODULE(_native, m) {
              "count"_a)
         .def("step", &step, "x"_a, "y"_a, "discount"_a)
         .def("coefficients", &coefficients)
+        .def("variances",
+             [](GuardedFilter& g) {
+                 const auto held = g.lock();
+                 std::vector<double> P = weight_variances(g.model.snapshot());
+                 const std::size_t d = P.size();
+                 return to_array(std::move(P), {d});
+             })
         .def("snapshot",
              [](GuardedFilter& g) {
                  const auto held = g.lock();

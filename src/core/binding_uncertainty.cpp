@@ -117,6 +117,7 @@ void bind_uncertainty(nb::module_& m) {
         .def_prop_ro("classes", &Calibration::classes)
         .def("calibrate", &calibrate, "scores"_a.noconvert(), "labels"_a.noconvert())
         .def("probabilities", &probabilities, "scores"_a.noconvert())
+        .def("add_classes", &Calibration::add_classes, "count"_a)
         .def("snapshot", &snapshot<Calibration>)
         .def("restore", &restore<Calibration>, "state"_a.noconvert());
 

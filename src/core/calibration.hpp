@@ -26,7 +26,7 @@ public:
     std::size_t classes() const { return curves_.size(); }
     std::size_t scores() const { return classes() > 2 ? classes() : 1; }
 
-    // A class not seen before.
+    // Classes not seen before; what was learned of the others stays, as a lead means the same.
     void add_classes(std::size_t count) { curves_.resize(classes() + count); }
 
     // The class that the scores choose; of equal ones the first.

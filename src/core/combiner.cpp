@@ -12,6 +12,8 @@ namespace {
 constexpr std::array<double, Combiner::kStacks> kStackForgetting{1e-2, 1e-3, 1e-4};
 constexpr double kStackPrior = 0.1, kStackCap = 1e6;
 constexpr double kSmallestUnit = 0x1p-1000;  // its inverse is finite
+// Numbers may go on beyond the range seen so far: a share of it that helps series with a trend.
+constexpr double kMargin = 0.1;
 constexpr double kEta = 0.5;
 // Labels are right or wrong, which tells less about a candidate than an error does.
 constexpr double kLossDiscount = 0.99, kLabelLossDiscount = 0.999;
@@ -19,12 +21,15 @@ constexpr double kLossDiscount = 0.99, kLabelLossDiscount = 0.999;
 }  // namespace
 
 Range Range::of(Coding coding) {
-    if (coding == Coding::margin) return {-1.0, 1.0, 1.0, false};
-    if (coding == Coding::one_hot) return {0.0, 1.0, 0.5, false};
-    return {};
+    if (coding == Coding::margin) return {-1.0, 1.0, 1.0, false, 0.0};
+    if (coding == Coding::one_hot) return {0.0, 1.0, 0.5, false, 0.0};
+    return {0.0, 0.0, 0.0, true, kMargin};
 }
 
-double Range::clip(double value) const { return std::clamp(value, low, high); }
+double Range::clip(double value) const {
+    const double beyond = margin * (high - low);
+    return std::clamp(value, low - beyond, high + beyond);
+}
 
 void Range::include(double label) {
     low = empty ? label : std::min(low, label);
@@ -87,7 +92,8 @@ const double* MlPoly::load(const double* from) {
 }
 
 Combiner::Combiner(Coding coding, std::size_t outputs, std::size_t experts)
-    : coding_(coding), experts_(experts), losses_(candidates()), shares_(candidates()) {
+    : coding_(coding), experts_(experts), losses_(candidates()), shares_(candidates()), calm_(candidates()),
+      counts_(candidates()) {
     add_outputs(outputs);
     weigh();
 }
@@ -118,6 +124,7 @@ void Combiner::learn(const Block& block) {
     std::vector<double> all(n * m * C);  // candidates of every row and output
     std::vector<double> shrink(n, 1.0);  // of squared errors, where the range of numbers grew
     std::vector<double> x(n * stack_features()), target(n), gain(n), unit(n), mixed(n), yhat(n);
+    std::vector<double> x_before(stack_features());
     std::vector<Range> before(n);
     for (std::size_t o = 0; o < m; ++o) {
         Output& output = outputs_[o];
@@ -140,8 +147,6 @@ void Combiner::learn(const Block& block) {
                     output.mixture.rescale(shrink[t]);
                 }
             }
-            // Powers of two cancel to the last bit, so that the prediction does not know the
-            // label although both are divided by a unit that does.
             unit[t] = output.range.unit;
             stack_row(predictions, mixed[t], output.range, x.data() + t * stack_features());
             gain[t] = block.seen[t] && unit[t] > 0.0;
@@ -149,23 +154,44 @@ void Combiner::learn(const Block& block) {
             if (gain[t] > 0.0) output.mixture.learn(predictions, mixed[t], label, unit[t]);
         }
         for (std::size_t i = 0; i < kStacks; ++i) {
+            Filter& stack = output.stacks[i];
             const double discount = 1.0 - kStackForgetting[i];
-            output.stacks[i].learn(x.data(), n, {target.data(), 1, 1}, {&discount, 0},
-                                   {gain.data(), 1}, kNoWalk, yhat.data());
+            const auto learn_rows = [&](std::size_t start, std::size_t end) {
+                stack.learn(x.data() + start * stack_features(), end - start,
+                            {target.data() + start, 1, 1}, {&discount, 0},
+                            {gain.data() + start, 1}, kNoWalk, yhat.data() + start);
+            };
+            std::size_t start = 0;
+            for (std::size_t t = 0; t < n; ++t) {
+                if (unit[t] == before[t].unit) continue;
+                // The label of this row has changed the unit: predict in the old one.
+                learn_rows(start, t);
+                stack_row(all.data() + (t * m + o) * C + 1 + kStacks, mixed[t], before[t],
+                          x_before.data());
+                double ahead;
+                stack.predict(x_before.data(), 1, &ahead);
+                learn_rows(t, t + 1);
+                yhat[t] = ahead;
+                start = t + 1;
+            }
+            learn_rows(start, n);
             for (std::size_t t = 0; t < n; ++t)
-                all[(t * m + o) * C + 1 + i] = before[t].clip(mixed[t] + unit[t] * yhat[t]);
+                all[(t * m + o) * C + 1 + i] =
+                    before[t].clip(mixed[t] + before[t].unit * yhat[t]);
         }
     }
     for (std::size_t t = 0; t < n; ++t) {
         const double* candidate = all.data() + t * m * C;
         for (std::size_t o = 0; o < m; ++o) {
             double sum = 0.0;
-            for (std::size_t c = 0; c < C; ++c) sum += shares_[c] * candidate[o * C + c];
+            for (std::size_t c = 0; c < C; ++c) sum += counts_[c] * candidate[o * C + c];
             block.out[t * block.width + o] = sum;
         }
         if (!block.seen[t]) continue;
-        if (shrink[t] < 1.0)
+        if (shrink[t] < 1.0) {
             for (double& loss : losses_) loss *= shrink[t];
+            calm_.rescale(shrink[t]);
+        }
         if (unit[t] > 0.0) learn_losses(candidate, block.labels + t * block.width, unit[t]);
     }
 }
@@ -187,7 +213,7 @@ void Combiner::predict(const Block& block) const {
                 candidate[1 + i] = output.range.clip(candidate[0] + output.range.unit * yhat);
             }
             double sum = 0.0;
-            for (std::size_t c = 0; c < C; ++c) sum += shares_[c] * candidate[c];
+            for (std::size_t c = 0; c < C; ++c) sum += counts_[c] * candidate[c];
             block.out[t * block.width + o] = sum;
         }
     }
@@ -201,6 +227,7 @@ void Combiner::learn_losses(const double* candidates, const double* labels, doub
             losses_[c] = kLossDiscount * losses_[c] + error * error;
         }
         loss_rows_ = kLossDiscount * loss_rows_ + 1.0;
+        calm_.learn(candidates, calm_.mix(candidates), labels[0], unit);
     } else {
         const auto chosen = [&](const auto& of) {
             std::size_t best = 0;
@@ -231,31 +258,36 @@ void Combiner::weigh() {
         total += shares_[c];
     }
     for (double& share : shares_) share /= total;
+    for (std::size_t c = 0; c < candidates(); ++c)
+        counts_[c] = coding_ == Coding::number ? 0.5 * shares_[c] + 0.5 * calm_.weights()[c]
+                                               : shares_[c];
 }
 
 std::vector<double> Combiner::expert_weights(std::size_t o) const {
     const Output& output = outputs_[o];
     const std::vector<double>& mixture = output.mixture.weights();
-    std::vector<double> weights(shares_.begin() + 1 + kStacks, shares_.end());
-    for (std::size_t k = 0; k < experts_; ++k) weights[k] += shares_[0] * mixture[k];
+    std::vector<double> weights(counts_.begin() + 1 + kStacks, counts_.end());
+    for (std::size_t k = 0; k < experts_; ++k) weights[k] += counts_[0] * mixture[k];
     std::vector<double> coef(stack_features());
     for (std::size_t i = 0; i < kStacks; ++i) {
         double constant, sum = 0.0;
         output.stacks[i].coefficients(coef.data(), &constant);
         for (std::size_t k = 0; k < experts_; ++k) sum += coef[k];
         for (std::size_t k = 0; k < experts_; ++k)
-            weights[k] += shares_[1 + i] * (coef[k] + (1.0 - sum) * mixture[k]);
+            weights[k] += counts_[1 + i] * (coef[k] + (1.0 - sum) * mixture[k]);
     }
     return weights;
 }
 
 std::size_t Combiner::state_size() const {
-    return candidates() + 1 + outputs() * (4 + MlPoly::state_size(experts_));
+    return candidates() + 1 + MlPoly::state_size(candidates()) +
+           outputs() * (4 + MlPoly::state_size(experts_));
 }
 
 std::vector<double> Combiner::snapshot() const {
     std::vector<double> state(losses_);
     state.push_back(loss_rows_);
+    calm_.save(state);
     for (const Output& output : outputs_) {
         const Range& range = output.range;
         state.insert(state.end(), {range.low, range.high, range.unit, range.empty ? 1.0 : 0.0});
@@ -269,8 +301,9 @@ void Combiner::restore(const std::vector<double>& state) {
     std::copy_n(from, candidates(), losses_.begin());
     from += candidates();
     loss_rows_ = *from++;
+    from = calm_.load(from);
     for (Output& output : outputs_) {
-        output.range = {from[0], from[1], from[2], from[3] != 0.0};
+        output.range = {from[0], from[1], from[2], from[3] != 0.0, output.range.margin};
         from = output.mixture.load(from + 4);
     }
     weigh();

@@ -3,7 +3,8 @@
 //   1. ML-Poly (Gaillard, Stoltz, van Erven 2014): a convex mixture with no parameter.
 //   2. Three small filters of different memory that learn what the mixture leaves over.
 //   3. Mixture, filters and single experts, weighted by exp(-eta * their recent loss) in the loss
-//      that counts: squared errors, or wrong labels.
+//      that counts: squared errors, or wrong labels. For numbers, half of the prediction is a
+//      second ML-Poly over the same candidates, which is slower to follow and calmer.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +21,8 @@ enum class Coding { number, margin, one_hot };
 // in it, so that nothing depends on the unit of the labels and no digit is lost.
 struct Range {
     double low = 0.0, high = 0.0, unit = 0.0;
-    bool empty = true;  // no label yet
+    bool empty = true;    // no label yet
+    double margin = 0.0;  // by which predictions may leave the range, as a share of it
 
     static Range of(Coding);
     double clip(double value) const;
@@ -96,6 +98,8 @@ private:
     std::vector<double> losses_;  // discounted sum, one per candidate
     double loss_rows_ = 0.0;      // discounted count
     std::vector<double> shares_;  // from the losses
+    MlPoly calm_;                 // of the candidates for a number
+    std::vector<double> counts_;  // what each candidate counts in the prediction
 };
 
 }  // namespace dfop

@@ -35,10 +35,14 @@ public:
     // All columns, of rows without gaps.
     void add_rows(const double* X, std::size_t n, PerRow weight) {
         const std::size_t d = size();
-        const bool once = weight.step == 0 && weight.values[0] == 1.0;
-        for (std::size_t t = 0; t < n; ++t, X += d)
-            for (std::size_t j = 0; j < d; ++j) sum_[j] += weight[t] * X[j];
-        if (once)  // counts of whole numbers are exact in any order
+        for (std::size_t t = 0; t < n; t += kRows) {
+            const std::size_t rows = std::min(kRows, n - t);
+            std::size_t j = 0;
+            for (; j + 8 <= d; j += 8) add_block<8>(X, t, rows, j, weight);
+            for (; j + 2 <= d; j += 2) add_block<2>(X, t, rows, j, weight);
+            for (; j < d; ++j) add_block<1>(X, t, rows, j, weight);
+        }
+        if (weight.step == 0 && weight.values[0] == 1.0)  // counts of whole numbers are exact in any order
             for (double& count : count_) count += static_cast<double>(n);
         else
             for (std::size_t t = 0; t < n; ++t)
@@ -58,6 +62,21 @@ public:
     std::vector<double>& counts() { return count_; }
 
 private:
+    // Rows that stay in the cache while the columns are added block by block.
+    static constexpr std::size_t kRows = 256;
+
+    // Columns j to j + K - 1 of some rows, summed in registers.
+    template <std::size_t K>
+    void add_block(const double* X, std::size_t t, std::size_t rows, std::size_t j, PerRow weight) {
+        const std::size_t d = size();
+        double sum[K];
+        std::copy_n(sum_.begin() + j, K, sum);
+        const double* x = X + t * d + j;
+        for (const std::size_t end = t + rows; t < end; ++t, x += d)
+            for (std::size_t k = 0; k < K; ++k) sum[k] += weight[t] * x[k];
+        std::copy_n(sum, K, sum_.begin() + j);
+    }
+
     std::vector<double> sum_, count_;
 };
 

@@ -40,7 +40,7 @@ inline void moved(const double* fast, const double* slow, const double* variance
     }
 }
 
-// The diagonal of P, for features as given.
+// The diagonal of P, for features as given; the constant, if there is one, comes first.
 inline std::vector<double> weight_variances(const Snapshot& s) {
     const std::size_t d = s.D.size();
     std::vector<double> out(s.D);

@@ -32,9 +32,10 @@ CURVES = 100
 WIDEST = 20
 """With more features than this, curves that so few random features can draw teach nothing."""
 
-PRIOR = 30.0
-"""Prior variance of a prediction: of one weight of d, with its feature scaled to at most 1, 1/d
-of it."""
+LABEL_PRIOR, NUMBER_PRIOR = 30.0, 3000.0
+"""Prior variance of a prediction, in units of the noise: of one weight of d, with its feature
+scaled to at most 1, 1/d of it. Labels are noisy; numbers may be known far better than their
+range."""
 
 Map = tuple[str, float, int]
 _LINEAR: Map = ("linear", 0.0, 0)
@@ -106,6 +107,7 @@ def make_bank(
     cap: float | None,
 ) -> Bank:
     """Build the bank for `count` features."""
+    prior = NUMBER_PRIOR if targets[0][0] == "number" else LABEL_PRIOR
     experts: list[tuple[int, float, float]] = []
     for place, (kind, _, _) in enumerate(maps):
         if isinstance(rule, ByRows):
@@ -120,7 +122,7 @@ def make_bank(
         list(maps),
         experts,
         intercept,
-        PRIOR if prior_variance is None else float(prior_variance),
+        float(prior) if prior_variance is None else float(prior_variance),
         prior_variance is None,
         math.inf if cap is None else float(cap),
     )

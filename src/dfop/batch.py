@@ -64,7 +64,7 @@ def read_batch(estimator: BaseEstimator, X: Any, *, first: bool) -> Batch:
     else:
         if not new_names:
             validate_data(estimator, X, reset=first, skip_check_array=True)
-        names = list(X.columns) if hasattr(X, "columns") else None
+        names = list(X.columns) if _is_frame(X) else None
         numbers, texts = _read_columns(_columns_of_frame(X) if columns is None else columns, names)
     if len(numbers) == 0:
         raise ValueError("the batch is empty: it must have at least one row")
@@ -119,7 +119,7 @@ def to_number(value: Any) -> float:
 
 def _new_names(estimator: BaseEstimator, X: Any) -> list[str]:
     """Names that follow those which the estimator knows."""
-    if not (hasattr(X, "columns") and hasattr(estimator, "feature_names_in_")):
+    if not (_is_frame(X) and hasattr(estimator, "feature_names_in_")):
         return []
     known, names = list(estimator.feature_names_in_), list(X.columns)
     news = [name for name in names if name not in set(known)]
@@ -137,7 +137,7 @@ def _new_names(estimator: BaseEstimator, X: Any) -> list[str]:
 
 def _columns(X: Any) -> list[Any] | None:
     """Return the columns of `X` one by one, or None where all are numbers or `X` is no table."""
-    if hasattr(X, "columns") and hasattr(X, "dtypes"):
+    if _is_frame(X):
         plain = len(X) == 0 or all(_is_numeric(dtype) for dtype in X.dtypes)
         return None if plain else _columns_of_frame(X)
     if not isinstance(X, np.ndarray | list | tuple):
@@ -151,6 +151,11 @@ def _columns(X: Any) -> list[Any] | None:
     if values.dtype.kind != "O" and not isinstance(X, np.ndarray):
         values = np.asarray(X, dtype=object)  # numbers beside text stay numbers
     return list(check_array(values, dtype=None, ensure_all_finite=False).T)
+
+
+def _is_frame(X: Any) -> bool:
+    """Whether `X` is a data frame of pandas or polars."""
+    return hasattr(X, "columns") and hasattr(X, "dtypes")
 
 
 def _columns_of_frame(X: Any) -> list[Any]:

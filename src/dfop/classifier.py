@@ -23,6 +23,7 @@ class DFOPClassifier(ClassifierMixin, LateLabels):
     classes: -1 and +1, and the sign of the margin decides; a margin of exactly 0 means the first
     class. More classes: one output each, the largest decides, of equal ones the first.
     ``y`` of shape (n, m) are m targets, each with classes of its own; all share one covariance.
+    Rows may hold text and missing values, as in `DFOPRegressor`.
 
     Parameters
     ----------
@@ -51,14 +52,17 @@ class DFOPClassifier(ClassifierMixin, LateLabels):
     ----------
     classes_ : ndarray, or list of ndarray
         The labels, sorted (a list with one entry per target where targets differ in them).
-    coef_ : ndarray of shape (outputs, features)
-        The weights now, one row for two classes, else one per class.
+    coef_ : ndarray of shape (outputs, w)
+        The weights now, one row for two classes, else one per class; w as in `DFOPRegressor`.
     intercept_ : ndarray of shape (outputs,)
         The constants now.
+    coded_names_ : ndarray of str
+        What each weight belongs to: "size" (a number), "size is missing", "color=red" (a text),
+        "color#7" (texts beyond the first hundred, by their hash).
     n_features_in_ : int
-        Number of features.
+        Number of columns of X.
     feature_names_in_ : ndarray of str
-        Names of the features, where the first X had names.
+        Names of the columns, where the first X had names.
     pending_ : list
         Keys of rows that wait for their label.
 
@@ -140,7 +144,9 @@ class DFOPClassifier(ClassifierMixin, LateLabels):
         Parameters
         ----------
         X : array-like of shape (n, features)
-            The rows, oldest first; a DataFrame's column names are kept and checked.
+            The rows, oldest first: numbers, text, and missing values. A DataFrame's column names
+            are kept and checked; further columns may follow the known ones, and count as 0 in
+            the rows before.
         y : array-like of shape (n,) or (n, m)
             The labels, of any type that can be sorted.
         sample_weight : array-like of shape (n,), optional

@@ -89,9 +89,6 @@ def paper(
         bool, typer.Option("--quick", help="Two trials on shortened streams: two minutes.")
     ] = False,
     trials: Annotated[int, typer.Option(min=2, help="Trials of each method and stream.")] = 10,
-    slow_trials: Annotated[
-        int | None, typer.Option(min=2, help="Trials of the slow methods on large streams.")
-    ] = None,
     jobs: Annotated[int, typer.Option(help="Processes; -1 for one per core.")] = -1,
 ) -> None:
     """Reproduce the paper's tables and figures, with the printed numbers beside ours.
@@ -118,9 +115,8 @@ def paper(
             progress.update(bar, description=what, completed=done, total=total)
 
         run = experiments.Run(
-            folder, quick=quick, trials=trials, slow_trials=slow_trials, jobs=jobs, tell=tell,
-            say=console.print,
-        )  # fmt: skip
+            folder, quick=quick, trials=trials, jobs=jobs, tell=tell, say=console.print
+        )
         for name in experiments.TARGETS if target == "all" else [target]:
             progress.reset(bar, description=name)
             experiments.TARGETS[name](run)

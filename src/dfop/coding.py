@@ -137,7 +137,7 @@ class RowCoder:
         A row of weight 0 is coded with what is known, and shows nothing new.
         """
         if self._is_coded(batch):
-            return Coded(batch.numbers, [(0, self.width)], [], weight, None)
+            return Coded(batch.numbers, [(0, len(self.numbers))], [], weight, None)
         return _Coding(self, batch, weight, learn=True).coded()
 
     def code_to_predict(self, batch: Batch) -> Array:
@@ -148,19 +148,20 @@ class RowCoder:
 
     def _is_coded(self, batch: Batch) -> bool:
         """Whether all columns were always plain numbers, and the rows are their code."""
+        width = len(self.numbers)
         return (
             not batch.gaps
             and not batch.texts
-            and len(self.numbers) == self.width
-            and batch.keys == range(self.width)
+            and batch.keys == range(width)
+            and len(self.means) == width
         )
 
     def take(self, coded: Coded) -> None:
         """Learn what the coded rows have shown."""
-        self._apply(coded.changes, coded.width)
         if coded.means is None:
             self.means.add_rows(coded.rows, coded.weight)
         else:
+            self._apply(coded.changes, coded.width)
             self.means.restore(**coded.means.snapshot())
 
     def _apply(self, changes: list[Change], width: int) -> None:
@@ -240,6 +241,9 @@ def learn_coded(
     outputs: Array,
 ) -> None:
     """Let a filter or bank learn rows, and grow at the rows at which coded columns are opened."""
+    if coded.width == learner.features:  # a row at a time must not pay for parts
+        learner.learn(coded.rows, targets, *per_row, outputs)
+        return
     for part, width in parts_of(coded):
         learner.add_features(width - learner.features)
         learner.learn(

@@ -125,7 +125,7 @@ class DriftSpectrum:
         >>> matplotlib.use("agg")
         >>> spectrum = drift_spectrum([0.0, 0.01, 0.1], np.ones((200, 3)), 10, weights=2)
         >>> spectrum.plot().get_xlabel()
-        'forgetting factor mu'
+        'forgetting factor mu, per row'
         """
         ax = new_axes(height=4.0) if ax is None else ax
         forgets = self.forgetting > 0
@@ -143,7 +143,7 @@ class DriftSpectrum:
             _beside(ax, f"mu* = {self.mu:.2g}", self.mu, GREY)
         ax.annotate("● experts", (0.4, 0.93), xycoords="axes fraction", color=COLOURS[0])
         ax.annotate("― noise and drift", (0.4, 0.86), xycoords="axes fraction", color=COLOURS[1])
-        ax.set_xlabel("forgetting factor mu")
+        ax.set_xlabel("forgetting factor mu, per row")
         ax.set_ylabel("mean squared error")
         return ax
 
@@ -165,10 +165,11 @@ class DriftSpectrum:
         >>> matplotlib.use("agg")
         >>> spectrum = drift_spectrum([0.0, 0.01, 0.1], np.ones((200, 3)), 10, weights=2)
         >>> spectrum.plot_over_time().get_ylabel()
-        'recommended mu'
+        'recommended mu, per row'
         """
         ax = draw_lines(ax, self.rows, [("mu*", self.mu_over_time)], [])
-        ax.set_ylabel("recommended mu")
+        ax.set_ylabel("recommended mu, per row")
+        ax.set_ylim(bottom=0)
         return ax
 
 

@@ -37,8 +37,9 @@ class Lags:
         """Return the lags of each row, newest first; `known` says which targets arrive."""
         count = len(self.labels)
         arrived = np.vstack([self.labels, targets[known]])
-        last: NDArray[np.intp] = np.cumsum(known) - known + count  # one past the newest label known at each row
-        places = last[:, np.newaxis] - 1 - np.arange(count)
+        newest: NDArray[np.intp] = np.cumsum(known, dtype=np.intp)
+        newest += count - 1 - known  # known at each row
+        places = newest[:, np.newaxis] - np.arange(count)
         return np.ascontiguousarray(arrived[places].reshape(len(targets), self.width))
 
     def now(self, n: int) -> Array:

@@ -26,9 +26,9 @@ from .automatic import (
     nearest_forgetter,
 )
 from .batch import Batch, read_batch
-from .coding import Coded, RowCoder, coded_names, cut, parts_of
+from .coding import Coded, RowCoder, coded_names, cut, learn_coded, parts_of
 from .core import Bank, Filter
-from .discounts import Clock, row_weights
+from .discounts import Clock, RowTimes, RowWeights, row_weights
 from .drift import DriftSpectrum, drift_spectrum
 from .forgetting import Automatic, ByClock, ByRows, Forgetting, as_rule
 from .lags import Lags
@@ -163,20 +163,29 @@ class Learner(BaseEstimator, ABC):
             self._rebase()
             self._open(coded.rows, coded.widths[0][1])
             self._take(batch, coded)
-            known = np.broadcast_to(weights.times > 0.0, n)
-            lags = self._lags.before(targets, known) if self._lags.width else None
-            told: list[Any] = []
-            for part, width in parts_of(coded):
-                rows = coded.rows[part, :width]
-                if lags is not None:
-                    rows = np.hstack([lags[part], rows])
-                per_row = cut(weights.per_row, part, n)
-                told += self._teach(rows, targets[part], per_row, known[part], outputs[part])
-            if lags is not None:
-                self._lags.add(targets[known])
+            told = self._learn_coded(coded, targets, weights, outputs)
         self._clock = weights.clock
         self._log_discount += weights.elapsed(n)
         return Learned(outputs, told)
+
+    def _learn_coded(
+        self, coded: Coded, targets: Array, weights: RowWeights | RowTimes, outputs: Array
+    ) -> list[Any]:
+        """Learn coded rows with their lags; return what the watch told."""
+        if self._watch is None and not self._lags.width and isinstance(self.features, str):
+            learn_coded(self._filter, coded, targets, weights.per_row, outputs)
+            return []
+        n = len(coded.rows)
+        known = np.broadcast_to(weights.times > 0.0, n)
+        lags = self._lags.before(targets, known) if self._lags.width else np.empty((n, 0))
+        told: list[Any] = []
+        for part, width in parts_of(coded):
+            rows = np.hstack([lags[part], coded.rows[part, :width]])
+            per_row = cut(weights.per_row, part, n)
+            told += self._teach(rows, targets[part], per_row, known[part], outputs[part])
+        if self._lags.width:
+            self._lags.add(targets[known])
+        return told
 
     def _teach(
         self,
@@ -324,11 +333,15 @@ class Learner(BaseEstimator, ABC):
 
     def _warn_of_haste(self, width: int) -> None:
         """Warn where `width` coded columns are too many, if they have not been before."""
-        d = width + bool(self.fit_intercept)
-        if self._is_bank(as_rule(self.forgetting)):
-            return
-        before = 0 if self._filter is None else self._filter.features + bool(self.fit_intercept)
+        before = 0
         rule = as_rule(self.forgetting)
+        if self._is_bank(rule):
+            return
+        if self._filter is not None:
+            if self._filter.features == width:
+                return
+            before = self._filter.features + bool(self.fit_intercept)
+        d = width + bool(self.fit_intercept)
         if isinstance(rule, ByRows) and d * rule.mu > _LARGEST_D_MU >= before * rule.mu:
             warnings.warn(
                 f"{d} weights and mu={rule.mu:g} forget faster than {d} rows can teach "

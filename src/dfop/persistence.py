@@ -1,13 +1,15 @@
 """Models in files: a numbered format that holds numbers and text, and cannot run code.
 
-Format 1 is a safetensors file. Its tensors (all float64) are the state of the filter and the rows
-that wait for a label; its metadata has one entry, ``dfop``, a JSON object:
+Format 1 is a safetensors file. Its tensors (all float64) are the state of the filter, the running
+means of columns and the rows that wait for a label; its metadata has one entry, ``dfop``, a JSON
+object:
 
     format       1
     kind         which learner
     written_by   the version of dfop that wrote the file
     parameters   the constructor's arguments
-    state        what is not a tensor: names, classes, clock, keys of waiting rows
+    state        what is not a tensor: names, classes, clock, keys of waiting rows, how columns
+                 are coded (absent in files from before rows could hold text: all are numbers)
     checksum     SHA-256 over all of the above and the tensors
 
 The number goes up when an old reader could misread a new file. Readers of all older formats stay,

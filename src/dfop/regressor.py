@@ -27,7 +27,8 @@ class DFOPRegressor(RegressorMixin, LateLabels):
               \quad \Lambda_{i,t} = \prod_{j=i+1}^{t} \lambda_j
 
     (the generalised DFOP of Zhao and Zhou, with its prior). All outputs share one covariance, so
-    further outputs are nearly free.
+    further outputs are nearly free. Text and missing values are coded as they come: a weight per
+    text, and for a gap the mean of the past with a weight for being missing.
 
     Parameters
     ----------
@@ -48,7 +49,7 @@ class DFOPRegressor(RegressorMixin, LateLabels):
         Whether to learn a constant as well.
     prior_variance : float, optional
         ``p_0``, the variance of the weights before any row; it fades like a row. By default 100,
-        and for the automatic learner 30 over the number of weights, features scaled to at most 1.
+        and for the automatic learner 3000 over the number of weights, features scaled to at most 1.
     cap : float or None, default=1e6
         How uncertain forgetting may make a weight, in units of the noise over the feature's
         largest square. Keeps the model finite where data stop exciting a direction; on well
@@ -56,14 +57,18 @@ class DFOPRegressor(RegressorMixin, LateLabels):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (features,) or (m, features)
-        The weights now.
+    coef_ : ndarray of shape (w,) or (m, w)
+        The weights now: one per column, where all columns are numbers without gaps, else one per
+        coded column.
     intercept_ : float or ndarray of shape (m,)
         The constant now.
+    coded_names_ : ndarray of str
+        What each weight belongs to: "size" (a number), "size is missing", "color=red" (a text),
+        "color#7" (texts beyond the first hundred, by their hash).
     n_features_in_ : int
-        Number of features.
+        Number of columns of X.
     feature_names_in_ : ndarray of str
-        Names of the features, where the first X had names.
+        Names of the columns, where the first X had names.
     pending_ : list
         Keys of rows that wait for their label.
 
@@ -89,6 +94,12 @@ class DFOPRegressor(RegressorMixin, LateLabels):
     True
     >>> model.coef_.round(2)
     array([3., 2., 1.])
+
+    Rows may hold text and gaps:
+
+    >>> rows = [["red", 1.0], ["blue", None], ["red", 3.0]]
+    >>> DFOPRegressor().fit(rows, [1.0, 2.0, 3.0]).coded_names_.tolist()
+    ['x0=red', 'x1', 'x0=blue', 'x1 is missing']
     """
 
     _flat: bool
@@ -135,7 +146,9 @@ class DFOPRegressor(RegressorMixin, LateLabels):
         Parameters
         ----------
         X : array-like of shape (n, features)
-            The rows, oldest first; a DataFrame's column names are kept and checked.
+            The rows, oldest first: numbers, text, and missing values. A DataFrame's column names
+            are kept and checked; further columns may follow the known ones, and count as 0 in
+            the rows before.
         y : array-like of shape (n,) or (n, m)
             The targets.
         sample_weight : array-like of shape (n,), optional

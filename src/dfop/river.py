@@ -89,6 +89,9 @@ class _DictLearner(base.Estimator):
 class DFOPRegressor(_DictLearner, base.MiniBatchRegressor):
     """Forgetting least squares for River: exact, and features may come and go.
 
+    Text gets a weight per text; a missing value (None, NaN) the mean of the past and a weight
+    for being missing. A feature that a row does not have is 0.
+
     Parameters
     ----------
     forgetting
@@ -113,6 +116,9 @@ class DFOPRegressor(_DictLearner, base.MiniBatchRegressor):
     >>> model.learn_one({"a": 1, "c": 1}, 4.0)  # a new feature, and one that is gone
     >>> sorted(model.weights)
     ['a', 'b', 'c']
+    >>> model.learn_one({"a": None, "color": "red"}, 3.0)
+    >>> sorted(model.weights)
+    ['a', 'a is missing', 'b', 'c', 'color=red']
     """
 
     _first_outputs = 1
@@ -136,7 +142,7 @@ class DFOPRegressor(_DictLearner, base.MiniBatchRegressor):
         Parameters
         ----------
         x
-            Features by name.
+            Features by name: numbers, text, or None where missing.
         y
             The target.
         """
@@ -148,7 +154,7 @@ class DFOPRegressor(_DictLearner, base.MiniBatchRegressor):
         Parameters
         ----------
         x
-            Features by name.
+            Features by name: numbers, text, or None where missing.
 
         Returns
         -------
@@ -204,7 +210,7 @@ class DFOPClassifier(_DictLearner, base.MiniBatchClassifier):
     """Forgetting least squares on class labels for River; features and classes may come and go.
 
     One output per class, 1 for its rows and 0 for the others; the largest decides, of equal ones
-    the class seen first.
+    the class seen first. Text and missing values are coded as in `DFOPRegressor`.
 
     Parameters
     ----------
@@ -250,7 +256,7 @@ class DFOPClassifier(_DictLearner, base.MiniBatchClassifier):
         Parameters
         ----------
         x
-            Features by name.
+            Features by name: numbers, text, or None where missing.
         y
             The label; a new one opens a class.
         """
@@ -265,7 +271,7 @@ class DFOPClassifier(_DictLearner, base.MiniBatchClassifier):
         Parameters
         ----------
         x
-            Features by name.
+            Features by name: numbers, text, or None where missing.
 
         Returns
         -------
@@ -281,7 +287,7 @@ class DFOPClassifier(_DictLearner, base.MiniBatchClassifier):
         Parameters
         ----------
         x
-            Features by name.
+            Features by name: numbers, text, or None where missing.
 
         Returns
         -------

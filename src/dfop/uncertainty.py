@@ -114,7 +114,7 @@ def moved(
     fast, slow : array-like of shape (d,)
         The weights of both experts.
     variances : array-like of shape (d,)
-        The diagonal of the fast expert's ``P``.
+        The diagonal of the fast expert's ``P`` (`dfop.core.Filter.variances`).
     mu_fast, mu_slow : float
         Their forgetting factors; 0 for a slow one that never forgets.
     rows : float

@@ -109,6 +109,18 @@ def test_any_split_and_a_saved_state_give_the_same_bits(seed, cut):
     np.testing.assert_array_equal(second.probabilities(scores), whole.probabilities(scores))
 
 
+def test_a_class_that_comes_late_leaves_the_others_as_they_are():
+    rng = np.random.default_rng(8)
+    margins = rng.uniform(-1, 1, 5000)
+    labels = (margins + 0.5 * rng.normal(size=5000) > 0).astype(np.int64)
+    calibration = Calibration(2)
+    calibration.calibrate(margins[:, None], labels)
+    sure = calibration.probabilities(np.array([[-0.4], [0.7]])).max(axis=1)
+    calibration.add_classes(1)
+    later = calibration.probabilities(np.array([[0.4, 0.0, 0.0], [0.0, 0.7, 0.0]])).max(axis=1)
+    np.testing.assert_allclose(later, sure, rtol=1e-12)
+
+
 def test_a_label_that_is_no_class_changes_nothing():
     calibration = Calibration(2)
     before = calibration.snapshot()

@@ -44,6 +44,23 @@ def test_a_hostile_stream_is_survived(name, mu):
         assert rms(given.y - ahead) <= rms(given.y)
 
 
+@pytest.mark.parametrize("name", STREAMS)
+def test_a_hostile_stream_with_gaps_and_text_is_survived(name):
+    given = generate(name)
+    rng = np.random.default_rng(0)
+    given.X[rng.random(given.X.shape) < 0.1] = np.nan
+    given.X[:50, 0] = np.nan
+    n = min(len(given.X), 5_000)
+    texts = np.array([f"t{k}" for k in rng.zipf(1.5, n)], dtype=object)
+    rows = np.column_stack([given.X[:n].astype(object), texts])
+    arguments = {key: value[:n] for key, value in given.arguments.items()}
+    model = DFOPRegressor(0.01)
+    ahead = model.predict_then_learn(rows, given.y[:n], **arguments)
+    assert np.isfinite(ahead).all()
+    assert_sound(model)
+    assert np.isfinite(model.predict(rows[:10])).all()
+
+
 @pytest.mark.parametrize("first", range(0, 500, 50))
 def test_random_adversaries_are_survived(first):
     for seed in range(first, first + 50):

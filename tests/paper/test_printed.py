@@ -3,7 +3,7 @@
 import pytest
 
 from dfop.paper import printed
-from dfop.paper.robustness import printed_ratios
+from dfop.paper.scores import printed_ratios
 from dfop.paper.settings import (
     CLASSIFICATION,
     REGRESSION,

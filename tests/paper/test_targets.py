@@ -1,13 +1,13 @@
 """Each target runs with no data at all, writes what it promises, and continues after a kill."""
 
 import csv
-import importlib
 import subprocess
 import sys
 import time
 
 import numpy as np
 import pytest
+from scipy import stats
 from typer.testing import CliRunner
 
 from dfop.cli import app
@@ -15,9 +15,6 @@ from dfop.paper import TARGETS, Run
 from dfop.paper.scores import Scores
 from dfop.paper.settings import CLASSIFICATION, SEVEN, find
 from dfop.paper.supply import supply
-
-# The package gives its function this name.
-classification_module = importlib.import_module("dfop.paper.classification")
 
 
 def read(run, name):
@@ -66,16 +63,6 @@ def test_classification_continues_after_a_kill(run):
     assert fast.read_bytes() == kept[0]  # nothing was done twice
     assert slow.read_bytes().startswith(kept[1][: kept[1].rindex(b"\n") + 1])
     assert len(read(run, "classification")) == 11
-
-
-def test_slow_methods_may_have_fewer_trials_and_the_page_says_so(run, monkeypatch):
-    monkeypatch.setattr(classification_module, "LARGE", 500)
-    run.only, run.trials, run.slow_trials = ("2CDT",), 3, 2
-    TARGETS["classification"](run)
-    trials = {line["method"]: line["trials"] for line in read(run, "classification")}
-    assert trials["SVM-win"] == trials["SVM-ada"] == "2"
-    assert trials["DFOP"] == "3"
-    assert "† Fewer trials (2) of SVM-win" in (run.folder / "classification.md").read_text("utf-8")
 
 
 def test_robustness_is_the_ratio_of_the_accuracies_of_classification(run):
@@ -186,13 +173,16 @@ def test_a_stream_that_is_broken_is_not_replaced(run, tmp_path, monkeypatch):
         supply(run, CLASSIFICATION[0])
 
 
-def test_unequal_trials_are_tested_on_those_they_share():
-    scores = Scores("A")
+def test_marks_and_counts_are_those_of_a_paired_t_test():
     rng = np.random.default_rng(0)
-    scores.trials["S", "A"] = 90 + rng.normal(size=10)
-    scores.trials["S", "B"] = scores.trials["S", "A"][:3] - [1.0, 1.1, 0.9]
-    assert scores.outcome("S", "B")[1] == "better"
-    assert scores.counts(["S"], "B") == (1, 0, 0)
+    scores = Scores("A")
+    for stream, gap in (("S", 1.0), ("T", 0.0), ("U", -1.0)):
+        scores.trials[stream, "A"] = 90 + rng.normal(size=10)
+        scores.trials[stream, "B"] = scores.trials[stream, "A"] - gap + 0.3 * rng.normal(size=10)
+    for stream, mark in (("S", "better"), ("T", ""), ("U", "worse")):
+        test = stats.ttest_rel(scores.trials[stream, "A"], scores.trials[stream, "B"])
+        assert scores.outcome(stream, "B") == (pytest.approx(test.pvalue), mark)
+    assert scores.counts(["S", "T", "U"], "B") == (1, 1, 1)
 
 
 def test_the_command_runs_a_target_and_refuses_others(run, tmp_path):

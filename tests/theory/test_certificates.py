@@ -299,8 +299,13 @@ def test_a_rotated_direction_without_excitation_keeps_its_error(rng):
         ({"P0": -1.0}, "positive definite"),
         ({"P0": np.eye(3)}, "shape"),
         ({"noise": -0.1}, "noise must be 0 or more"),
+        ({"noise": math.inf}, "noise must be 0 or more, and finite"),
+        ({"drift": math.nan}, "drift must be 0 or more, and finite"),
         ({"drift": [0.1, 0.2]}, "each of the 5 rows"),
-        ({"drift_shape": np.eye(3)}, "drift_shape"),
+        ({"drift_shape": np.eye(3)}, r"drift_shape must have shape \(2, 2\)"),
+        ({"drift_shape": np.array([[1.0, 0.5], [0.0, 1.0]])}, "finite and symmetric"),
+        ({"drift_shape": np.diag([1.0, -1.0]), "gamma": 1.0}, "positive semidefinite"),
+        ({"start_error": [1.0, np.nan]}, "start_error must be finite"),
         ({"start_error": [1.0, 2.0, 3.0]}, "start_error"),
         ({"at": [0]}, "counted from 1 to 5"),
         ({"at": [6]}, "counted from 1 to 5"),
@@ -313,6 +318,13 @@ def test_what_makes_no_sense_is_refused(changed, message):
     known.update(changed)
     with pytest.raises(ValueError, match=message):
         certify(known.pop("X"), **known)
+
+
+@pytest.mark.parametrize("bound", [theorem2, theorem2_sharp])
+def test_rows_are_counted_from_one(bound):
+    known = {"mu": 0.1, "norm_P": 1.0, "norm_R0": 1.0, "start_error": 1.0, "x_max": 1.0}
+    with pytest.raises(ValueError, match="counted from 1, not 0"):
+        bound([0, 1], sigma=1.0, gamma=1.0, **known)
 
 
 def test_every_quantity_says_what_it_assumes():

@@ -91,6 +91,24 @@ def test_an_unknown_target_is_refused():
         balancing_mu(S, target="loss", **KNOWN)
 
 
+def test_what_cannot_be_balanced_is_refused():
+    with pytest.raises(ValueError, match=r"noise=0\.0 must be above 0"):
+        balancing_mu(S, noise=0.0, drift=0.1)
+    with pytest.raises(ValueError, match="finite and symmetric"):
+        balancing_mu([[1.0, 2.0], [0.0, 1.0]], **KNOWN)
+    with pytest.raises(ValueError, match="strictly between"):
+        steady_state([0.1, 1.0], S, **KNOWN)
+
+
+def test_a_direction_without_rows_counts_for_predictions_only():
+    flat = np.diag([1.0, 0.0])
+    with pytest.raises(ValueError, match="positive definite"):
+        balancing_mu(flat, **KNOWN)
+    # no row has the second feature: it is as if there were one
+    found = balancing_mu(flat, target="prediction", **KNOWN)
+    assert found == pytest.approx(balancing_mu([[1.0]], target="prediction", **KNOWN))
+
+
 @given(mu=st.floats(1e-4, 0.99), t=st.integers(1, 300))
 def test_effective_sample_size_by_its_definition(mu, t):
     weights = (1 - mu) ** np.arange(t)

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from .automatic import automatic
 from .classification import classification
 from .datasets import datasets
+from .evidence import evidence
 from .forgetting import forgetting
 from .holdout import holdout
 from .regression import regression
@@ -29,6 +30,7 @@ TARGETS: Mapping[str, Callable[[Run], None]] = MappingProxyType(
         "holdout": holdout,
         "theorem": theorem,
         "automatic": automatic,
+        "evidence": evidence,
         "classification": classification,
         "robustness": robustness,
     }

@@ -1,7 +1,6 @@
 """The classification table: twenty streams, the paper's seven methods and four it leaves out."""
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,8 +9,8 @@ from dfop.evaluation import compare
 
 from . import printed
 from .run import Run, table, unconverged_is_known
-from .scores import Scores, beside
-from .settings import CLASSIFICATION, LARGE, PROTOCOL, SEVEN, SLOW, PaperStream, classifiers
+from .scores import MARKS, Scores, beside, printed_ratios
+from .settings import CLASSIFICATION, PROTOCOL, SEVEN, SLOW, PaperStream, classifiers
 from .supply import supply
 
 if TYPE_CHECKING:
@@ -45,29 +44,20 @@ def scores(run: Run) -> tuple[Scores, dict[str, str]]:
         supplied = supply(run, stream)
         if supplied is not None:
             sources[stream.name] = supplied.source
-            large = len(supplied.rows) > LARGE
-            trials = run.slow_trials if group == "slow" and large else run.trials
             models = classifiers(stream)
-
             with unconverged_is_known():
                 comparison = compare(
                     {name: models[name] for name in models if (name in SLOW) == (group == "slow")},
                     {stream.name: supplied.rows},
-                    trials=trials or run.trials,
+                    trials=run.trials,
                     jobs=run.jobs,
                     resume=run.record("classification", stream.name, group),
-                    progress=partial(_tell, run, stream.name, done, work, total),
+                    progress=run.part(f"classification: {stream.name}", done, work, total),
                 )
             result.add(comparison)
         done += work
         run.tell(f"classification: {stream.name}", done, total)
     return result, sources
-
-
-def _tell(
-    run: Run, name: str, before: float, work: float, total: float, cells: int, of: int | None
-) -> None:
-    run.tell(f"classification: {name}", before + work * cells / (of or 1), total)
 
 
 def _plan(run: Run) -> Iterator[tuple[PaperStream, str, float]]:
@@ -76,10 +66,7 @@ def _plan(run: Run) -> Iterator[tuple[PaperStream, str, float]]:
     rows = {s.name: run.rows(printed.sizes()[s.name].rows) for s in wanted}
     for group in ("fast", "slow"):
         for stream in sorted(wanted, key=lambda s: rows[s.name], reverse=True):
-            trials = run.trials
-            if group == "slow" and rows[stream.name] > LARGE:
-                trials = run.slow_trials or trials
-            yield stream, group, trials * 0.8 * rows[stream.name] * _COST[group]
+            yield stream, group, run.trials * 0.8 * rows[stream.name] * _COST[group]
 
 
 def classification(run: Run) -> None:
@@ -137,19 +124,6 @@ def _page(
         "reconsiders its experts at every row, the paper's DWM at every 50th.",
         _extra_table(result, streams, sources),
     ]
-    fewer = {
-        (s.name, m): len(result.trials[s.name, m])
-        for s in streams
-        for m in (*SEVEN, *_EXTRA)
-        if len(result.trials[s.name, m]) < run.trials
-    }
-    if fewer:
-        names = ", ".join(dict.fromkeys(stream for stream, _ in fewer))
-        paragraphs.append(
-            f"† Fewer trials ({', '.join(map(str, sorted(set(fewer.values()))))}) of "
-            f"{', '.join(dict.fromkeys(m for _, m in fewer))} on {names}. Tests use the trials "
-            "that both methods have."
-        )
     missing = [s.name for s in CLASSIFICATION if s.name not in sources]
     if missing and not run.only:
         paragraphs.append(f"Left out, no file: {', '.join(missing)}.")
@@ -177,17 +151,15 @@ def _main_table(
             paper = known[stream.name, method].mean
             field = f"{mean:.2f}±{result.spread(stream.name, method):.2f}"
             field = f"**{field}**" if mean == means.max() else field
-            mark = {"": "", "better": " ●", "worse": " ○"}[result.outcome(stream.name, method)[1]]
-            few = "†" * (len(result.trials[stream.name, method]) < _most(result))
-            row.append(f"{paper:.2f} / {field}{few} ({mean - paper:+.2f}){mark}")
+            mark = MARKS[result.outcome(stream.name, method)[1]]
+            row.append(f"{paper:.2f} / {field} ({mean - paper:+.2f}){mark}")
         rows.append(row)
     if published:
         corrected = printed.corrected_counts()
         counts = ["/".join(map(str, result.counts(published, m))) for m in SEVEN[:-1]]
         theirs = ["/".join(map(str, corrected[m])) for m in SEVEN[:-1]]
         sums = result.robustness(published, SEVEN).sum(axis=0)
-        whole = np.array([[known[s, m].mean for m in SEVEN] for s in published])
-        paper_sums = (whole / whole.min(axis=1, keepdims=True)).sum(axis=0)
+        paper_sums = printed_ratios(published).sum(axis=0)
         rows += [
             [f"win/tie/loss of DFOP, our {len(published)}", "", *counts, ""],
             ["the same, paper (20, corrected)", "", *theirs, ""],
@@ -203,10 +175,9 @@ def _extra_table(result: Scores, streams: Sequence[PaperStream], sources: dict[s
     for stream in streams:
         row = [_label(stream, sources)]
         for method in ("DFOP", *_EXTRA):
-            trials = result.trials[stream.name, method]
-            mark = {"": "", "better": " ●", "worse": " ○"}[result.outcome(stream.name, method)[1]]
-            few = "†" * (len(trials) < _most(result))
-            row.append(f"{trials.mean():.2f}±{result.spread(stream.name, method):.2f}{few}{mark}")
+            mean = result.trials[stream.name, method].mean()
+            mark = MARKS[result.outcome(stream.name, method)[1]]
+            row.append(f"{mean:.2f}±{result.spread(stream.name, method):.2f}{mark}")
         rows.append(row)
     return table(["stream", "DFOP", *_EXTRA], rows)
 
@@ -214,10 +185,6 @@ def _extra_table(result: Scores, streams: Sequence[PaperStream], sources: dict[s
 def _label(stream: PaperStream, sources: dict[str, str]) -> str:
     stand_in = sources[stream.name].startswith("stand-in")
     return f"{stream.name} (stand-in)" if stand_in else stream.name
-
-
-def _most(result: Scores) -> int:
-    return max(map(len, result.trials.values()))
 
 
 def _picture(result: Scores, streams: Sequence[PaperStream]) -> "Figure":

@@ -1,5 +1,6 @@
 """The table of forgetting periods: which mu is best, and what the change interval suggests."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +24,7 @@ NEAR = 0.1
 """Within so many points of the best accuracy a mu counts as good."""
 
 
-def search(run: Run, name: str) -> dict[str, Any] | None:
+def search(run: Run, name: str, progress: Callable[..., None]) -> dict[str, Any] | None:
     """Score every mu of the grid on one stream.
 
     Parameters
@@ -32,6 +33,8 @@ def search(run: Run, name: str) -> dict[str, Any] | None:
         Where finished trials are kept.
     name : str
         The stream, as the paper prints it.
+    progress : callable
+        Gets the trials done and how many there are.
 
     Returns
     -------
@@ -47,6 +50,7 @@ def search(run: Run, name: str) -> dict[str, Any] | None:
         trials=run.trials,
         jobs=run.jobs,
         resume=run.record("forgetting", name),
+        progress=progress,
     )
     accuracy = 100 * comparison.mean[0]
     good = [mu for mu, value in zip(GRID, accuracy, strict=True) if value >= accuracy.max() - NEAR]
@@ -81,13 +85,15 @@ def forgetting(run: Run) -> None:
         into its folder.
     """
     names = [n for n in printed.periods() if not run.only or n in run.only]
+    work = [run.rows(printed.sizes()[name].rows) for name in names]
     found = []
     for at, name in enumerate(names):
-        run.tell(f"forgetting: {name}", at, len(names))
-        line = search(run, name)
+        progress = run.part(f"forgetting: {name}", sum(work[:at]), work[at], sum(work))
+        progress(0, 1)
+        line = search(run, name, progress)
         if line is not None:
             found.append(line)
-    run.tell("forgetting", len(names), len(names))
+    run.tell("forgetting", sum(work), sum(work))
     keys = [key for key in found[0] if key != "curve"]
     run.write_csv("forgetting", keys, [[line[key] for key in keys] for line in found])
     run.write_csv(
@@ -101,7 +107,7 @@ def forgetting(run: Run) -> None:
     )
     rows = [
         [
-            line["stream"] + (" (stand-in)" if line["source"].startswith("stand-in") else ""),
+            _label(line),
             f"{line['paper_T0']:,} / {line['T0']:,}",
             f"{line['paper_mu']:g} / {line['best_mu']:g}",
             f"{line['good_from']:g} to {line['good_to']:g}",
@@ -129,6 +135,11 @@ def forgetting(run: Run) -> None:
     run.save("forgetting", lambda: _picture(found))
 
 
+def _label(line: dict[str, Any]) -> str:
+    stand_in = line["source"].startswith("stand-in")
+    return f"{line['stream']} (stand-in)" if stand_in else str(line["stream"])
+
+
 def _picture(found: list[dict[str, Any]]) -> "Figure":
     from .figures import GREY, OURS, PAPER, log_scale, panels
 
@@ -141,7 +152,7 @@ def _picture(found: list[dict[str, Any]]) -> "Figure":
     ax.plot(paper, y, "o", color=PAPER, markerfacecolor="white", markersize=9)
     ax.plot([line["best_mu"] for line in found], y, "o", color=OURS, markersize=5)
     log_scale(ax)
-    ax.set_yticks(y, [line["stream"] for line in found])
+    ax.set_yticks(y, [_label(line) for line in found])
     ax.set_ylim(len(found) - 0.3, -1.2)
     ax.set_xlabel("forgetting factor mu per row (log scale)")
     ax.grid(axis="x", color="0.9")

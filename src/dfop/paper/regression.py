@@ -12,7 +12,7 @@ from dfop.streams import Stream, hyperplane_regression
 
 from . import printed
 from .run import Run, table
-from .scores import Scores, beside
+from .scores import MARKS, Scores, beside
 from .settings import REGRESSION, REGRESSION_SEVEN, PaperStream, regressors
 from .supply import supply
 
@@ -61,6 +61,35 @@ def _short_plane(seed: int) -> Stream:
     return hyperplane_regression(seed=seed)[:WARM]
 
 
+def source(run: Run, stream: PaperStream) -> tuple[Any, float] | None:
+    """Give what the trials on a stream read, and which share of it each.
+
+    Parameters
+    ----------
+    run : Run
+        Is told what had to be left out.
+    stream : PaperStream
+        One of the regression table.
+
+    Returns
+    -------
+    tuple or None
+        A new hyperplane for every trial and all its rows, or a file in [0, 1] and 80 % of them;
+        None without the file.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> draw, share = source(Run(Path("unused")), REGRESSION[0])
+    >>> len(draw(seed=1)), share
+    (2000, 1.0)
+    """
+    if stream.generate is not None:
+        return _plane, 1.0
+    supplied = supply(run, stream)
+    return None if supplied is None else (unit_range(supplied.rows), 0.8)
+
+
 def scores(run: Run) -> tuple[Scores, dict[str, Any]]:
     """Do all trials, or read those that are done.
 
@@ -82,21 +111,19 @@ def scores(run: Run) -> tuple[Scores, dict[str, Any]]:
         run.tell(f"regression: {stream.name}", at, len(REGRESSION))
         if run.only and stream.name not in run.only:
             continue
-        supplied = supply(run, stream)
-        if supplied is None:
+        found = source(run, stream)
+        if found is None:
             continue
-        generated = stream.generate is not None
-        rows: Any = _plane if generated else unit_range(supplied.rows)
-        common: dict[str, Any] = {"trials": run.trials, "jobs": run.jobs}
-        common["share"] = 1.0 if generated else 0.8
+        rows, share = found
+        common: dict[str, Any] = {"trials": run.trials, "share": share, "jobs": run.jobs}
         models = regressors(stream)
         record = run.record("regression", stream.name)
         result.add(compare(models, {stream.name: rows}, resume=record, **common))
-        if generated:
+        if stream.generate is not None:
             record = run.record("regression", stream.name, "first")
             # The name decides the seeds: these are the first rows of the same trials.
             first = compare(models, {stream.name: _short_plane}, resume=record, **common)
-            n = len(supplied.rows) if not run.quick else len(_plane(0))
+            n = len(_plane(0))
             for m, method in enumerate(models):
                 whole = result.trials[stream.name, method]
                 late[method] = (n * whole - 100 * WARM * first.scores[0, m]) / (n - WARM)
@@ -163,7 +190,7 @@ def _page(
             field = f"{mean:.3f}±{result.spread(stream.name, method):.3f}"
             field = f"**{field}**" if method in REGRESSION_SEVEN and mean == seven.min() else field
             cell = known.get((stream.name, method))
-            mark = {"": "", "better": " ●", "worse": " ○"}[result.outcome(stream.name, method)[1]]
+            mark = MARKS[result.outcome(stream.name, method)[1]]
             row.append(f"{f'{cell.mean:.3f}' if cell else '-'} / {field}{mark}")
         rows.append(row)
     mus = "; ".join(f"{s.name} {s.mu:g} (best {s.best_mu:g})" for s in streams)

@@ -4,31 +4,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
-
-from dfop.evaluation.statistics import robustness as ratios
 
 from . import printed
 from .classification import scores
 from .run import Run, table
+from .scores import printed_ratios
 from .settings import CLASSIFICATION, SEVEN
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-
-def printed_ratios(streams: Sequence[str]) -> NDArray[np.float64]:
-    """Compute the robustness that the printed table gives, of shape (streams, methods).
-
-    Examples
-    --------
-    >>> everything = [stream.name for stream in CLASSIFICATION]
-    >>> dict(zip(SEVEN, printed_ratios(everything).sum(axis=0).round(2).tolist(), strict=True))
-    {'SVM-win': 23.74, '1NN-win': 23.99, 'SVM-fix': 24.15, 'SVM-ada': 23.9, 'DWM': 24.37,
-     'RLS': 21.23, 'DFOP': 24.96}
-    """
-    known = printed.scores("classification")
-    return np.asarray(ratios(np.array([[known[s, m].mean for m in SEVEN] for s in streams])))
 
 
 def robustness(run: Run) -> None:

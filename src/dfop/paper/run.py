@@ -44,8 +44,6 @@ class Run:
         Two trials on shortened streams, to see everything work.
     trials : int
         How often each method sees each stream.
-    slow_trials : int, optional
-        The same for the slow methods on large streams; by default `trials`.
     jobs : int
         Processes; -1 for one per core. No result depends on it.
     only : sequence of str
@@ -66,7 +64,6 @@ class Run:
     folder: Path
     quick: bool = False
     trials: int = 10
-    slow_trials: int | None = None
     jobs: int = -1
     only: Sequence[str] = ()
     tell: Tell = _silent
@@ -80,11 +77,6 @@ class Run:
             self.trials = min(self.trials, QUICK_TRIALS)
         if self.trials < 2:
             raise ValueError(f"a mean with a spread needs at least 2 trials, not {self.trials}")
-        if self.slow_trials is None:
-            self.slow_trials = self.trials
-        self.slow_trials = min(self.slow_trials, self.trials)
-        if self.slow_trials < 2:
-            raise ValueError(f"the slow methods need at least 2 trials, not {self.slow_trials}")
 
     def rows(self, full: int) -> int:
         """How many rows of a stream with `full` rows are read."""
@@ -133,6 +125,35 @@ class Run:
         aside = self.folder / f".{name}.new"
         aside.write_text(text, "utf-8")
         aside.replace(self.folder / name)
+
+    def part(
+        self, what: str, before: float, work: float, total: float
+    ) -> Callable[[int, int | None], None]:
+        """Make what `compare` tells its progress to, where it is a part of the work.
+
+        Parameters
+        ----------
+        what : str
+            What is going on.
+        before, work, total : float
+            The work done before this part, of this part, and in all.
+
+        Returns
+        -------
+        callable
+            Gets the cells done and how many there are.
+
+        Examples
+        --------
+        >>> run = Run(Path("unused"), tell=lambda *told: print(told))
+        >>> run.part("SEA", 10, 4, 20)(3, 6)
+        ('SEA', 12.0, 20)
+        """
+
+        def tell(cells: int, of: int | None) -> None:
+            self.tell(what, before + work * cells / (of or 1), total)
+
+        return tell
 
     def each(
         self,

@@ -36,7 +36,8 @@ def sensitivity(run: Run) -> None:
         n = len(supplied.rows)
         points = np.unique(np.linspace(min(100, n - 1), n - 1, POINTS).astype(int))
         lines = {
-            mu: 100 * evaluate(DFOPClassifier(mu), supplied.rows).curve("accumulated")[points]
+            mu: 100
+            * evaluate(DFOPClassifier(mu, cap=None), supplied.rows).curve("accumulated")[points]
             for mu in FACTORS
         }
         found[name] = (points + 1, lines, supplied.rows.changes)

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from dfop.evaluation.sources import ArrayStream, in_memory
-from dfop.streams import DownloadError, load
+from dfop.streams import DownloadError, Stream, load
 
 from .run import Run
 from .settings import PaperStream
@@ -40,19 +40,24 @@ def supply(run: Run, stream: PaperStream) -> Supplied | None:
     >>> len(supplied.rows), supplied.source
     (2000, 'generated')
     """
-    try:
-        if not stream.key or stream.name in run.left_out:
-            raise DownloadError("it is generated")
-        whole, source = load(stream.key), "published file"
-    except (DownloadError, ImportError) as error:
-        if stream.key and stream.name not in run.left_out:
-            _tell(run, stream, error)
+    whole, source = _published(run, stream), "published file"
+    if whole is None:
         if stream.generate is None:
             return None
         whole = stream.generate(seed=0)
         source = "stand-in, generated" if stream.stand_in else "generated"
     rows = in_memory(whole[: run.rows(len(whole))])
     return Supplied(replace(rows, name=stream.name), source)
+
+
+def _published(run: Run, stream: PaperStream) -> Stream | None:
+    if not stream.key or stream.name in run.left_out:
+        return None
+    try:
+        return load(stream.key)
+    except (DownloadError, ImportError) as error:
+        _tell(run, stream, error)
+        return None
 
 
 def _tell(run: Run, stream: PaperStream, reason: Exception) -> None:

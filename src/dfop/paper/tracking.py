@@ -60,7 +60,7 @@ def follow(mu: float, seed: int, rows: int) -> dict[str, list[float]]:
     stream = hyperplane_regression(rows, seed=seed)
     assert stream.fresh is not None
     rng = np.random.default_rng([seed, 1])
-    model = DFOPRegressor(mu, fit_intercept=False)
+    model = DFOPRegressor(mu, fit_intercept=False, cap=None)
     loss, distance = [], []
     t = 0
     for X, y in stream.batches(EVERY):

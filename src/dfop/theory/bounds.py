@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .checks import check_delta, check_mu, check_rows
 from .concentration import sharp_radius, theorem1_radius
-from .scale import check_mu
 
-__all__ = ["Parts", "check_delta", "theorem2", "theorem2_sharp"]
+__all__ = ["Parts", "theorem2", "theorem2_sharp"]
 
 Array = NDArray[np.float64]
 
@@ -96,7 +96,7 @@ def theorem2(
     7.26
     """
     lam = 1.0 - check_mu(mu)
-    t = np.asarray(t, dtype=np.float64)
+    t = check_rows(t)
     factor = theorem1_radius(1.0, check_delta(delta) / (2.0 * t))  # the union over k <= t
     norm_P, x_max = np.asarray(norm_P), np.asarray(x_max)
     return Parts(
@@ -144,7 +144,7 @@ def theorem2_sharp(
     1.75
     """
     lam = 1.0 - check_mu(mu)
-    t = np.asarray(t, dtype=np.float64)
+    t = check_rows(t)
     norm_P, x_max = np.asarray(norm_P), np.asarray(x_max)
     squares = (1.0 - lam ** (2.0 * t)) / (1.0 - lam**2)  # sum_k lam^(2(t-k))
     Vn = squares * (mu * x_max * sigma) ** 2
@@ -155,10 +155,3 @@ def theorem2_sharp(
         noise=np.asarray(norm_P * sharp_radius(Vn, half)),
         drift=np.asarray(norm_P * sharp_radius(Vd, half)),
     )
-
-
-def check_delta(delta: float) -> float:
-    """Return `delta` if it is a probability strictly between 0 and 1."""
-    if not 0.0 < delta < 1.0:
-        raise ValueError(f"delta={delta!r} must be a probability between 0 and 1")
-    return float(delta)

@@ -29,11 +29,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .bounds import Parts, check_delta, theorem2
+from .bounds import Parts, theorem2
+from .checks import check_delta, check_mu, check_shape
 from .concentration import quadratic_radius, sharp_radius
 from .lemmas import lemma1_gamma_of, lemma3_sigma
 from .passage import run, stack
-from .scale import Scale, check_mu, prior_precision
+from .scale import Scale, prior_precision
 
 __all__ = ["ASSUMPTIONS", "Certificates", "certify"]
 
@@ -172,9 +173,7 @@ def certify(
         raise ValueError("X must be finite numbers of shape (rows, features), or more such streams")
     n, d = X.shape[-2:]
     R0 = prior_precision(P0, d, check_mu(mu), scale)
-    S = np.eye(d) if drift_shape is None else np.asarray(drift_shape, dtype=np.float64)
-    if S.shape != (d, d):
-        raise ValueError(f"drift_shape must have shape ({d}, {d}), not {S.shape}")
+    S = np.eye(d) if drift_shape is None else check_shape("drift_shape", drift_shape, d)
     noise, drift = _sequence("noise", noise, n), _sequence("drift", drift, n)
     sigma = lemma3_sigma(1.0) * noise if sigma is None else _sequence("sigma", sigma, n)
     gamma = lemma1_gamma_of(S) * drift if gamma is None else _sequence("gamma", gamma, n)
@@ -182,6 +181,8 @@ def certify(
     start = np.asarray(start_error, dtype=np.float64)
     if start.ndim and start.shape[-1] != d:
         raise ValueError(f"start_error must be a number or end in {d} features, not {start.shape}")
+    if not np.isfinite(start).all():
+        raise ValueError("start_error must be finite")
 
     states = stack(list(run(X, mu, R0, S, noise, drift, sigma, gamma, start, rows)))
     half = check_delta(delta) / 2.0
@@ -230,8 +231,10 @@ def _infinite_unless(finite: NDArray[np.bool_], parts: Parts) -> Parts:
 
 def _sequence(name: str, value: Any, n: int) -> Array:
     sequence = np.asarray(value, dtype=np.float64)
-    if sequence.shape not in ((), (n,)) or not (sequence >= 0.0).all():
-        raise ValueError(f"{name} must be 0 or more, one number or one for each of the {n} rows")
+    if sequence.shape not in ((), (n,)):
+        raise ValueError(f"{name} must be one number or one for each of the {n} rows")
+    if not ((sequence >= 0.0) & np.isfinite(sequence)).all():
+        raise ValueError(f"{name} must be 0 or more, and finite")
     return np.broadcast_to(sequence, (n,))
 
 

@@ -6,7 +6,7 @@ variance proxy equal to their variance, so the second moment of C3 must be exact
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
@@ -155,7 +155,6 @@ def run_experiment(
     seeds: int = 400,
     delta: float = 0.05,
     points: int = 25,
-    track: Callable[[Iterable[Setting]], Iterable[Setting]] = lambda settings: settings,
 ) -> list[Outcome]:
     """Run the library's learner on every setting and seed, and compare with its certificates.
 
@@ -171,8 +170,6 @@ def run_experiment(
         Probability with which a certificate may fail at a given row.
     points : int, default=25
         Rows to look at, evenly over each stream's logarithm of time.
-    track : callable, optional
-        Wraps the settings, to show progress.
 
     Returns
     -------
@@ -185,7 +182,7 @@ def run_experiment(
     >>> outcome.ordered, bool((outcome.coverage["C3"] >= 0.95).all())
     (True, True)
     """
-    return [_run_setting(setting, seeds, delta, points) for setting in track(settings)]
+    return [_run_setting(setting, seeds, delta, points) for setting in settings]
 
 
 def _run_setting(setting: Setting, seeds: int, delta: float, points: int) -> Outcome:

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import erf, erfi
 
+from .checks import check_delta, check_mu, check_rows
 from .concentration import theorem1_radius
-from .scale import check_mu
 
 __all__ = [
     "Lemma2Sides",
@@ -294,5 +294,5 @@ def lemma3_bound(t: Any, *, mu: float, x_max: float, sigma: float, delta: float)
     >>> float(lemma3_bound(100, mu=0.01, x_max=1.0, sigma=lemma3_sigma(0.1), delta=0.05))
     25.76
     """
-    factor = theorem1_radius(1.0, delta / (2.0 * np.asarray(t, dtype=np.float64)))
+    factor = theorem1_radius(1.0, check_delta(delta) / (2.0 * check_rows(t)))
     return np.asarray(2.0 * factor * x_max * sigma / math.sqrt(check_mu(mu)))

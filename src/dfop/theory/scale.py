@@ -19,7 +19,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Scale", "check_mu", "prior_precision", "to_dfop_scale", "to_gdfop_scale"]
+from .checks import check_mu
+
+__all__ = ["Scale", "prior_precision", "to_dfop_scale", "to_gdfop_scale"]
 
 Array = NDArray[np.float64]
 Scale = Literal["gdfop", "dfop"]
@@ -87,12 +89,3 @@ def prior_precision(P0: Any, d: int, mu: float, scale: Scale) -> Array:
     if np.linalg.eigvalsh(P)[0] <= 0.0:
         raise ValueError("P0 must be positive definite")
     return np.asarray(np.linalg.inv(P))
-
-
-def check_mu(mu: float) -> float:
-    """Return `mu` if Theorem 2 speaks about it: strictly between 0 and 1."""
-    if not 0.0 < mu < 1.0:
-        raise ValueError(
-            f"mu={mu!r} must be strictly between 0 and 1: Theorem 2 says nothing about mu = 0"
-        )
-    return float(mu)

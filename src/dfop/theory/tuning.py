@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .bounds import Parts
-from .scale import check_mu
+from .checks import check_mu, check_shape
 
 __all__ = [
     "balancing_mu",
@@ -74,6 +74,8 @@ def steady_state(
     (0.000201, 0.000201)
     """
     mu = np.asarray(mu, dtype=np.float64)
+    if not ((mu > 0.0) & (mu < 1.0)).all():
+        raise ValueError("every mu must be strictly between 0 and 1")
     a, b = _coefficients(S, noise, drift, drift_shape, target)
     return Parts(np.zeros_like(mu), a * mu / (2.0 - mu), b / (mu * (2.0 - mu)))
 
@@ -110,6 +112,8 @@ def balancing_mu(
     >>> balancing_mu(np.diag([1.0, 0.01]), noise=0.1, drift=1e-3)
     0.00141
     """
+    if not noise > 0.0:
+        raise ValueError(f"noise={noise!r} must be above 0: without noise there is no balance")
     a, b = _coefficients(S, noise, drift, drift_shape, target)
     return math.sqrt(b / a)
 
@@ -258,11 +262,18 @@ def _coefficients(
     S: Any, noise: float, drift: float, drift_shape: Any, target: Target
 ) -> tuple[float, float]:
     """Give ``a`` and ``b`` of the error ``(a mu + b/mu)/(2 - mu)``."""
-    S = np.asarray(S, dtype=np.float64)
     d = len(S)
-    Q = drift**2 * (np.eye(d) if drift_shape is None else np.asarray(drift_shape))
+    S = check_shape("S", S, d)
+    shape = np.eye(d) if drift_shape is None else check_shape("drift_shape", drift_shape, d)
+    Q = drift**2 * shape
+    rank = int(np.linalg.matrix_rank(S, hermitian=True))  # directions that the rows have
     if target == "estimate":
+        if rank < d:
+            raise ValueError(
+                "S must be positive definite: the weights are not learned in a direction that the "
+                "rows do not have; ask for target='prediction'"
+            )
         return noise**2 * float(np.trace(np.linalg.inv(S))), float(np.trace(Q))
     if target == "prediction":
-        return noise**2 * d, float(np.trace(S @ Q))
+        return noise**2 * rank, float(np.trace(S @ Q))
     raise ValueError(f"target={target!r} must be 'estimate' or 'prediction'")

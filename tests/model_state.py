@@ -1,0 +1,28 @@
+"""The whole state of a model, to compare it with another's."""
+
+import copy
+
+import numpy as np
+
+from dfop.plain_coder import describe_coder
+
+
+def everything(model):
+    """All that a model knows, to the bit."""
+    known = {}
+    for name, value in vars(model).items():
+        if name == "_filter" and value is not None:
+            state = value.snapshot()
+            value = {key: np.asarray(part).tobytes() for key, part in state.items()}
+        elif name == "_codes":
+            value = [code.classes.tolist() for code in value]
+        elif name == "_pending":
+            value = {key: (row.tobytes(), stamp) for key, (row, stamp) in value.items()}
+        elif name == "_coder":
+            tensors = {}
+            columns = describe_coder(value, tensors)
+            value = [*value.columns], columns, {k: v.tobytes() for k, v in tensors.items()}
+        elif isinstance(value, np.ndarray):
+            value = value.tolist()
+        known[name] = copy.deepcopy(value)
+    return known
