@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import automatic_work as work
-from .automatic_claims import missed, summary
-from .automatic_results import FullStream, Sureness, Trials
+from dfop.paper.run import Run, table
+
+from . import work
 from .bars import PEERS_ARE
-from .run import Run, table
+from .claims import missed, summary
+from .results import FullStream, Sureness, Trials
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -246,7 +247,7 @@ def _spectrum_table(sure: Sureness) -> str:
 
 def picture(full: Sequence[FullStream]) -> "Figure":
     """Draw by how much the default is above the best peer, stream by stream."""
-    from .figures import GREY, OURS, PAPER, panels
+    from dfop.paper.figures import GREY, OURS, PAPER, panels
 
     labelled = [one for one in full if one.task == "classification"]
     numbers = [one for one in full if one.task == "regression"]

@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from dfop.paper.printed import Cell
+
 from .bars import Bar
-from .printed import Cell
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from . import automatic_work as work
-from .automatic_results import FullStream, Sureness, Trials
-from .run import table
+from dfop.paper.run import table
+
+from . import work
+from .results import FullStream, Sureness, Trials
 
 
 def missed(full: Sequence[FullStream], trials: Sequence[Trials], sure: Sureness) -> list[str]:

@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 from dfop.baselines import NoChangeClassifier, NoChangeRegressor
 from dfop.classifier import DFOPClassifier
 from dfop.evaluation.sources import ArrayStream, in_memory
+from dfop.paper.regression import unit_range
+from dfop.paper.run import Run
+from dfop.paper.settings import CLASSIFICATION, REGRESSION
+from dfop.paper.supply import supply
 from dfop.regressor import DFOPRegressor
 from dfop.streams import hyperplane_regression
-
-from .regression import unit_range
-from .run import Run
-from .settings import CLASSIFICATION, REGRESSION
-from .supply import supply
 
 Array = NDArray[np.float64]
 

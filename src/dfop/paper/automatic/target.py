@@ -9,16 +9,17 @@ import numpy as np
 from dfop.baselines import NoChangeClassifier, NoChangeRegressor
 from dfop.classifier import DFOPClassifier
 from dfop.evaluation import compare
+from dfop.paper import printed
+from dfop.paper.regression import unit_range
+from dfop.paper.run import Run
+from dfop.paper.settings import CLASSIFICATION, REGRESSION, REGRESSION_SEVEN, SEVEN
+from dfop.paper.supply import supply
 from dfop.regressor import DFOPRegressor
 
-from . import automatic_page, printed
-from . import automatic_work as work
-from .automatic_results import FullStream, Sureness, Trials
+from . import work
 from .bars import CLASSIFICATION_BARS, LAGGED, REGRESSION_BARS
-from .regression import unit_range
-from .run import Run
-from .settings import CLASSIFICATION, REGRESSION, REGRESSION_SEVEN, SEVEN
-from .supply import supply
+from .page import page, picture, write_tables
+from .results import FullStream, Sureness, Trials
 
 SEEDS = 10
 VIEWS = ("linear", "rff")
@@ -37,11 +38,9 @@ def automatic(run: Run) -> None:
     full = _full_streams(run, available)
     trials = [*_classification_trials(run), *_regression_trials(run)]
     sure = _sureness(run, available)
-    automatic_page.write_tables(run, full, trials, sure)
-    run.write_markdown(
-        "automatic", "The automatic learner", automatic_page.page(full, trials, sure)
-    )
-    run.save("automatic", lambda: automatic_page.picture(full))
+    write_tables(run, full, trials, sure)
+    run.write_markdown("automatic", "The automatic learner", page(full, trials, sure))
+    run.save("automatic", lambda: picture(full))
 
 
 def _available(run: Run) -> dict[tuple[str, str], str]:
