@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/core/*)
 
-.PHONY: demo test lint check bench proofs sanitize clean
+.PHONY: demo test lint check bench proofs automatic sanitize clean
 
 demo: $(VENV)/.demo
 	$(BIN)/dfop demo
@@ -43,8 +43,16 @@ check: $(VENV)/.dev
 proofs: $(VENV)/.dev
 	$(BIN)/python -m pytest -m slow --timeout 3600
 
+# The automatic learner on every stream (DFOP_DATA, or downloads); refreshes docs/results/automatic*.
+automatic: $(VENV)/.dev
+	rm -rf dfop-paper-automatic
+	$(BIN)/dfop paper automatic --results dfop-paper-automatic
+	cp dfop-paper-automatic/automatic*.csv dfop-paper-automatic/automatic.md dfop-paper-automatic/automatic.png docs/results
+	$(BIN)/python docs/pictures/draw.py
+
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/automatic.py
 
 # The tests that reach the C++, with it under AddressSanitizer and UBSan, in a venv of their own.
 SAN := .venv-sanitize

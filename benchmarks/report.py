@@ -6,7 +6,7 @@ import csv
 import os
 import platform
 from collections.abc import Callable, Iterator
-from importlib.metadata import version
+from importlib.metadata import distributions, version
 from pathlib import Path
 from typing import NamedTuple
 
@@ -82,6 +82,8 @@ are checked to predict alike.
 - *{linear}* and *{sgd}* are first-order: O(d) a row, and not
   least squares.
 - *{peak}*: fused multiply-adds alone, at 3 d^2 flops a row.
+
+The automatic learner's speed: [results-automatic](results-automatic.md).
 """
 
 
@@ -188,7 +190,7 @@ def targets(speed: Table) -> str:
     return aligned(lines)
 
 
-def machine() -> str:
+def machine(also: tuple[str, ...] = ()) -> str:
     packages = (
         "dfop",
         "numpy",
@@ -198,6 +200,7 @@ def machine() -> str:
         "padasip",
         "polars",
         "polars-ols",
+        *(package for package in also if installed(package)),
     )
     return "\n".join(
         [
@@ -206,6 +209,10 @@ def machine() -> str:
             + ", ".join(f"{package} {version(package)}" for package in packages),
         ]
     )
+
+
+def installed(package: str) -> bool:
+    return any(found.name == package for found in distributions())
 
 
 def processor() -> str:
