@@ -37,7 +37,8 @@ class Lags:
         """Return the lags of each row, newest first; `known` says which targets arrive."""
         count = len(self.labels)
         arrived = np.vstack([self.labels, targets[known]])
-        last: NDArray[np.intp] = np.cumsum(known) - known + count  # one past the newest label known at each row
+        # one past the newest label known at each row
+        last: NDArray[np.intp] = np.cumsum(known, dtype=np.intp) + (count - known.astype(np.intp))
         places = last[:, np.newaxis] - 1 - np.arange(count)
         return np.ascontiguousarray(arrived[places].reshape(len(targets), self.width))
 
