@@ -231,7 +231,7 @@ def test_a_river_file_of_format_2_stays_readable():
     for row, target in zip(X[200:].tolist(), y[200:].tolist(), strict=True):
         x = dict(zip("abcd", row, strict=True))
         label = "up" if target > 0 else "down"
-        assert twin.predict_one(x) == label or abs(target) < 1.0
+        assert twin.predict_one(x) == label or abs(target) < 1.5
         twin.learn_one(x, label)
 
 
