@@ -153,7 +153,7 @@ def closed_form(X, y, mu, prior_variance=100.0):
     return np.linalg.solve(R, (Z * decay).T @ y)
 
 
-@pytest.mark.parametrize("number", [1])
+@pytest.mark.parametrize("number", [1, 2])
 def test_files_of_every_format_stay_readable(number):
     """Each file was saved after 200 rows of `stream()` with mu = 0.05."""
     X, y = stream()
@@ -457,7 +457,7 @@ def test_the_file_tells_its_version(path):
 
     with safe_open(path, framework="numpy") as file:
         document = json.loads(file.metadata()["dfop"])
-    assert document["format"] == 1
+    assert document["format"] == 2
     assert document["written_by"] == dfop.__version__
 
 

@@ -88,7 +88,9 @@ private:
             const double ratio = std::min(v / mean, kLargestRatio);
             const double next = mean + share * ((robust ? ratio * mean : v) - mean);
             const double before = mean / next;
-            square = ((1.0 - share) * square + share * ratio * ratio) * before * before;
+            // Errors that end for good leave a mean that vanishes faster than its square.
+            square = std::min(((1.0 - share) * square + share * ratio * ratio) * before * before,
+                              kLargest);
             mean = next;
         }
     };

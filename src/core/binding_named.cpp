@@ -118,7 +118,10 @@ struct NamedFilter {
         return yhat[0];
     }
 
-    void learn_number(nb::handle row, nb::handle y) {
+    void learn_number(nb::handle row, nb::handle y) { step_number(row, y); }
+
+    // Predicts the row before its target is read, then learns it.
+    double step_number(nb::handle row, nb::handle y) {
         const double target = to_number(y.ptr());
         if (!(std::fabs(target) <= kLargest))
             throw nb::value_error(("y is " + nb::cast<std::string>(nb::repr(y)) +
@@ -128,6 +131,7 @@ struct NamedFilter {
         take_row(row);
         targets.assign(1, target);
         learn_taken();
+        return yhat[0];
     }
 
     std::vector<double> predict_outputs(nb::handle row) {
@@ -135,8 +139,8 @@ struct NamedFilter {
         return yhat;
     }
 
-    // Output k gets 1, all others 0; k = outputs opens a new output.
-    void learn_class(nb::handle row, std::size_t k) {
+    // Output k gets 1, all others 0; k = outputs opens a new output. Returns the prediction.
+    std::vector<double> step_class(nb::handle row, std::size_t k) {
         const auto held = learner->lock();
         take_row(row);  // first: an error in the row must leave the outputs as they are
         if (k >= learner->outputs())
@@ -144,6 +148,7 @@ struct NamedFilter {
         targets.assign(learner->outputs(), 0.0);
         targets[k] = 1.0;
         learn_taken();
+        return yhat;
     }
 
     void add_outputs(std::size_t count) {
@@ -159,8 +164,9 @@ void bind_named(nb::module_& m) {
         .def(nb::init<nb::object, nb::object, double>(), "filter"_a, "coder"_a, "discount"_a)
         .def("predict_number", &NamedFilter::predict_number, "x"_a)
         .def("learn_number", &NamedFilter::learn_number, "x"_a, "y"_a.none())
+        .def("step_number", &NamedFilter::step_number, "x"_a, "y"_a.none())
         .def("predict_outputs", &NamedFilter::predict_outputs, "x"_a)
-        .def("learn_class", &NamedFilter::learn_class, "x"_a, "k"_a)
+        .def("step_class", &NamedFilter::step_class, "x"_a, "k"_a)
         .def("add_outputs", &NamedFilter::add_outputs, "count"_a)
         .def_ro("coder", &NamedFilter::coder)
         .def_ro("discount", &NamedFilter::discount)

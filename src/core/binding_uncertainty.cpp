@@ -115,6 +115,7 @@ void bind_uncertainty(nb::module_& m) {
     nb::class_<Calibration>(m, "Calibration")
         .def(nb::init<std::size_t>(), "classes"_a)
         .def_prop_ro("classes", &Calibration::classes)
+        .def("add_classes", &Calibration::add_classes, "count"_a)
         .def("calibrate", &calibrate, "scores"_a.noconvert(), "labels"_a.noconvert())
         .def("probabilities", &probabilities, "scores"_a.noconvert())
         .def("add_classes", &Calibration::add_classes, "count"_a)

@@ -69,7 +69,9 @@ void MlPoly::rescale(double shrink) {
 void MlPoly::reweigh() {
     double total = 0.0;
     for (std::size_t k = 0; k < regret_.size(); ++k) {
-        weights_[k] = regret_[k] > 0.0 ? regret_[k] / (largest_ + squares_[k]) : 0.0;
+        // A regret may outlive its square, which vanishes where the range of labels leaps.
+        const double scale = largest_ + squares_[k];
+        weights_[k] = regret_[k] > 0.0 && scale > 0.0 ? regret_[k] / scale : 0.0;
         total += weights_[k];
     }
     for (double& w : weights_)

@@ -240,6 +240,8 @@ void Filter::add_features(std::size_t count) {
     features_ += count;
     const std::size_t tiles = (dimension() + kTile - 1) / kTile;
     if (tiles > tiles_) resize(std::max(tiles, tiles_ + tiles_ / 4), outputs_);
+    if (relative_prior_)  // a weight's share of the prior has become smaller, for all of them
+        for (std::size_t j = 0; j < dimension(); ++j) set_scale(j, scale_[j]);
 }
 
 void Filter::add_outputs(std::size_t count) { resize(tiles_, outputs_ + count); }

@@ -36,6 +36,21 @@ BUCKETS = 32
 _ONCE = np.ones(1)
 
 
+class First(str):
+    """The name of a column that comes before all others."""
+
+
+def in_order(keys: Iterable[Hashable]) -> list[Hashable]:
+    """Return names of columns in an order of their own: a dict's is chance, and must not matter."""
+    return sorted(keys, key=_rank)
+
+
+def _rank(key: Hashable) -> tuple[str, Any]:
+    if isinstance(key, First):
+        return "", 0
+    return type(key).__name__, key if isinstance(key, str | int | float) else repr(key)
+
+
 def bucket_of(text: str) -> int:
     """Which of the shared columns a text falls into, the same on every machine."""
     return zlib.crc32(text.encode("utf-8", "surrogatepass")) % BUCKETS
@@ -194,6 +209,7 @@ class RowCoder:
         width = self.width
         fresh: dict[Hashable, Column] = {}
         if learn:
+            row = {key: row[key] for key in in_order(row)}
             for key in row:
                 if key not in self.columns:
                     fresh[key] = Column(width)

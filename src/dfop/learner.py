@@ -16,25 +16,16 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from .automatic import (
-    Expert,
-    describe_features,
-    experts_of,
-    linear_forgetters,
-    make_bank,
-    maps_for,
-    nearest_forgetter,
-)
+from .automatic import make_bank, maps_for
 from .batch import Batch, read_batch
 from .coding import Coded, RowCoder, coded_names, cut, learn_coded, parts_of
 from .core import Bank, Filter
 from .discounts import Clock, RowTimes, RowWeights, row_weights
-from .drift import DriftSpectrum, drift_spectrum
 from .forgetting import Automatic, ByClock, ByRows, Forgetting, as_rule
+from .insight import Insight
 from .lags import Lags
-from .uncertainty import Alarm, moved
 from .validation import as_numbers, check_features, check_finite, check_lags, check_prior
-from .watch import STRIDE, Watch
+from .watch import Watch
 
 Array = NDArray[np.float64]
 
@@ -43,10 +34,6 @@ _LARGEST_D_MU = 18.0
 
 PRIOR_VARIANCE = 100.0
 """Of the weights of a single filter, where none is given."""
-
-# The experts that are compared to see which weights moved, by about their mu.
-_FAST, _SLOW = 0.03, 0.001
-_MOST_NAMES = 10
 
 
 class Learned(NamedTuple):
@@ -57,7 +44,7 @@ class Learned(NamedTuple):
     """By the watch, of consecutive runs of rows; empty without one."""
 
 
-class Learner(BaseEstimator, ABC):
+class Learner(Insight, BaseEstimator, ABC):
     """Base of `DFOPRegressor` and `DFOPClassifier`."""
 
     _filter: Filter | Bank | None
@@ -74,8 +61,6 @@ class Learner(BaseEstimator, ABC):
 
     _lags: Lags
     """The last known labels, where they are features."""
-    _watch: Watch | None
-    """None for a single filter."""
     _transformer: Any
     """`features` fitted to the first row, where it is a transformer."""
 
@@ -196,27 +181,14 @@ class Learner(BaseEstimator, ABC):
         outputs: Array,
     ) -> list[Any]:
         """Let the filter or the bank learn rows of one width, and the watch see them."""
-        learner, watch, n = self._filter, self._watch, len(rows)
+        learner = self._filter
         assert learner is not None
         rows = self._transformed(rows)
         learner.add_features(rows.shape[1] - learner.features)
-        if watch is None:
+        if self._watch is None:
             learner.learn(np.ascontiguousarray(rows), targets, *per_row, outputs)
             return []
-        told, start = [], 0
-        while start < n:
-            part = slice(start, min(n, start + watch.rows_to_stride()))
-            learner.learn(
-                np.ascontiguousarray(rows[part]),
-                np.ascontiguousarray(targets[part]),
-                *cut(per_row, part, n),
-                outputs[part],
-            )
-            told.append(watch.learn(outputs[part], targets[part], known[part]))
-            if watch.open and watch.rows % STRIDE == 0:
-                watch.close(self._moved())
-            start = part.stop
-        return told
+        return self._learn_watched(learner, rows, targets, per_row, known, outputs)
 
     def _predict_outputs(self, X: Any) -> Array:
         check_is_fitted(self)
@@ -267,11 +239,6 @@ class Learner(BaseEstimator, ABC):
         """Return the rule by which rows are weighted: a bank's experts have each their own."""
         rule = as_rule(self.forgetting)
         return Automatic() if self._is_bank(rule) else rule
-
-    def _is_bank(self, rule: Forgetting) -> bool:
-        return isinstance(rule, Automatic) or (
-            isinstance(self.features, str) and self.features in ("rff", "poly")
-        )
 
     # -- state --------------------------------------------------------------------------------
 
@@ -391,107 +358,6 @@ class Learner(BaseEstimator, ABC):
                 if isinstance(self._filter, Bank)
                 else max(math.exp(log_discount), 1e-300)
             )
-
-    def _coefficients(self) -> tuple[Array, Array]:
-        learner = getattr(self, "_filter", None)
-        if learner is None:
-            raise AttributeError("the weights are known once a row was learned")
-        if isinstance(learner, Filter):
-            return learner.coefficients()
-        if any(kind != "linear" for kind, _, _ in learner.maps):
-            raise AttributeError(
-                "this model has curved experts, so it has no weights of the features: "
-                'features="linear" has'
-            )
-        shares = learner.weights()
-        coef = np.zeros((learner.outputs, learner.features))
-        constant = np.zeros(learner.outputs)
-        for k, share in enumerate(shares.T):
-            of_features, of_one = learner.coefficients(k)
-            coef += share[:, np.newaxis] * of_features
-            constant += share * of_one
-        return coef, constant
-
-    # -- what the automatic learner knows -----------------------------------------------------
-
-    def _bank(self, what: str) -> Bank:
-        learner = getattr(self, "_filter", None)
-        if learner is None:
-            raise AttributeError(f"{what} is known once a row was learned")
-        if not isinstance(learner, Bank):
-            raise AttributeError(f'{what} needs the automatic learner: forgetting="auto"')
-        return learner
-
-    @property
-    def experts_(self) -> list[Expert]:
-        """The experts of the automatic learner, and what each is worth now."""
-        return experts_of(self._bank("experts_"))
-
-    @property
-    def forgetting_(self) -> float:
-        """The effective mu: that of the experts that forget, by their weight in the prediction."""
-        forgetters = [e for e in experts_of(self._bank("forgetting_")) if e.walk == 0.0]
-        weights = np.maximum([expert.weight for expert in forgetters], 0.0)
-        mu = np.array([expert.forgetting for expert in forgetters])
-        return float(weights @ mu / weights.sum()) if weights.any() else float(mu.mean())
-
-    @property
-    def features_(self) -> str:
-        """What the experts of the automatic learner see of a row, in words."""
-        bank = self._bank("features_")
-        return describe_features(self.features, bank)
-
-    @property
-    def drift_(self) -> DriftSpectrum:
-        """Noise and drift of the stream so far, and the forgetting that suits them."""
-        bank = self._bank("drift_")
-        experts = linear_forgetters(bank)
-        if len(experts) < 2:
-            raise AttributeError('drift_ needs linear experts: features="auto" or "linear"')
-        errors = bank.errors()
-        return drift_spectrum(
-            [bank.experts[k][1] for k in experts],
-            errors["history"][:, experts],
-            int(errors["piece_length"]),
-            weights=bank.features + bank.intercept,
-        )
-
-    @property
-    def alarms_(self) -> list[Alarm]:
-        """Sudden changes found so far (the last 1000), and which weights had moved."""
-        self._bank("alarms_")
-        assert self._watch is not None
-        recent = [Alarm(a.row, a.began, self._moved()) for a in self._watch.open]
-        return self._watch.alarms + recent
-
-    def _moved(self) -> dict[str, float]:
-        """How far weights have moved lately, in standard errors, the farthest first."""
-        bank = self._filter
-        assert isinstance(bank, Bank)
-        if len(linear_forgetters(bank)) < 2:
-            return {}
-        fast, slow = nearest_forgetter(bank, _FAST), nearest_forgetter(bank, _SLOW)
-        errors = bank.errors()
-        weights = [np.column_stack(bank.coefficients(k)[::-1]) for k in (fast, slow)]
-        variances = bank.variances(fast)
-        if not bank.intercept:
-            weights = [w[:, 1:] for w in weights]
-        z = [
-            moved(
-                w_fast,
-                w_slow,
-                variances,
-                mu_fast=bank.experts[fast][1],
-                mu_slow=bank.experts[slow][1],
-                rows=max(errors["rows"], 1.0),
-                noise=float(errors["recent"].min()) / bank.outputs,
-            )
-            for w_fast, w_slow in zip(*weights, strict=True)
-        ]
-        farthest = np.max(np.abs(z), axis=0) * np.sign(z[0])
-        names = ["constant"] * bank.intercept + [str(name) for name in self._filter_names()]
-        order = np.argsort(-np.abs(farthest), kind="stable")[:_MOST_NAMES]
-        return {names[j]: float(farthest[j]) for j in order}
 
     def _filter_names(self) -> list[Any]:
         """Names of what the linear experts see."""

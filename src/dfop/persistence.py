@@ -1,19 +1,22 @@
 """Models in files: a numbered format that holds numbers and text, and cannot run code.
 
-Format 1 is a safetensors file. Its tensors (all float64) are the state of the filter, the running
-means of columns and the rows that wait for a label; its metadata has one entry, ``dfop``, a JSON
-object:
+A file is a safetensors file. Its tensors (all float64) are the state of the filter or of the bank,
+the running means of columns and the rows that wait for a label; its metadata has one entry,
+``dfop``, a JSON object:
 
-    format       1
+    format       2
     kind         which learner
     written_by   the version of dfop that wrote the file
     parameters   the constructor's arguments
-    state        what is not a tensor: names, classes, clock, keys of waiting rows, how columns
-                 are coded (absent in files from before rows could hold text: all are numbers)
+    state        what is not a tensor: names, classes, clock, keys of waiting rows, experts, alarms,
+                 how columns are coded (absent from before rows could hold text: all are numbers)
     checksum     SHA-256 over all of the above and the tensors
 
-The number goes up when an old reader could misread a new file. Readers of all older formats stay,
-and so does a file of each in the tests.
+The number goes up when an old reader could not read a new file, and so says to upgrade. Readers of
+all older formats stay, and so does a file of each in the tests.
+
+Format 1 had single filters only: no ``features`` and ``lags`` among the parameters, no bank and no
+watch.
 """
 
 from __future__ import annotations
@@ -31,11 +34,11 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_safetensors
 
 from .plain import describe, rebuild
-from .plain_coder import Tensors
+from .plain_values import Tensors
 
 __all__ = ["ModelFileError", "load", "save"]
 
-FORMAT = 1
+FORMAT = 2
 
 
 class ModelFileError(ValueError):

@@ -10,27 +10,23 @@ from numpy.typing import NDArray
 
 from .classifier import DFOPClassifier
 from .coding import RowCoder
-from .core import Filter, NamedFilter, restore_filter
+from .core import Bank, Filter, NamedFilter, restore_filter
 from .discounts import Clock
-from .forgetting import ByClock, ByRows
+from .forgetting import Automatic, ByClock, ByRows, as_rule
 from .labels import LabelCode
+from .lags import Lags
+from .learner import PRIOR_VARIANCE
 from .pending import LateLabels
-from .plain_coder import Tensors, describe_coder, read_coder
+from .plain_bank import check_design, describe_bank, read_bank
+from .plain_coder import describe_coder, read_coder
+from .plain_filter import describe_state, read_state
+from .plain_values import Tensors, number, tensor, texts, truth, whole, within
+from .plain_watch import describe_watch, read_watch
 from .regressor import DFOPRegressor
+from .watch import Watch
 
-# The tensors there are, and magnitudes far above any that a filter was seen to reach on hostile
-# streams (5e97 in U, 3e245 in the weights): what is larger was not written by one.
-_LARGEST = {
-    "upper": 1e150,
-    "D": 1e50,
-    "limit": 1e50,
-    "scale": 2.0**500,
-    "weights": 1e300,
-    "waiting_rows": 2.0**500,
-    "waiting_stamps": 1e300,
-    "sums": 1e300,
-    "counts": 1e300,
-}
+_FIRST_PARAMETERS = {"forgetting", "fit_intercept", "prior_variance", "cap"}
+_PARAMETERS = _FIRST_PARAMETERS | {"features", "lags"}
 
 
 def describe(model: Any) -> tuple[str, dict[str, Any], dict[str, Any], Tensors]:
@@ -41,60 +37,97 @@ def describe(model: Any) -> tuple[str, dict[str, Any], dict[str, Any], Tensors]:
     named = kind.startswith("river.")
     if not named and not model._started():
         raise ValueError("this model has not seen a row yet: there is nothing to save")
+    if not isinstance(model.features, str):
+        raise TypeError(
+            f"features={model.features!r} cannot be saved, since a model file holds no code: "
+            'transform X before the model and use features="linear", or pickle the model'
+        )
     parameters = {
         "forgetting": _describe_forgetting(model.forgetting),
+        "features": model.features,
+        "lags": int(model.lags),
         "fit_intercept": bool(model.fit_intercept),
-        "prior_variance": float(model.prior_variance),
+        "prior_variance": None if model.prior_variance is None else float(model.prior_variance),
         "cap": None if model.cap is None else float(model.cap),
     }
-    filter_ = model._rows.filter if named else model._filter
-    if filter_ is not None:
-        _check_built_with(filter_, parameters)
+    if model._filter is not None:
+        _check_built_with(model, parameters)
     state, tensors = _describe_named(model) if named else _describe_learner(model)
     return kind, parameters, state, tensors
 
 
-def _check_built_with(filter_: Filter, parameters: dict[str, Any]) -> None:
+def _check_built_with(model: Any, parameters: dict[str, Any]) -> None:
     """Refuse parameters set after the first row: the file would not go on as the model does."""
+    learner, prior = model._filter, parameters["prior_variance"]
+    is_bank = isinstance(learner, Bank)
     cap = math.inf if parameters["cap"] is None else parameters["cap"]
-    twin = Filter(0, 0, False, parameters["prior_variance"], cap)
-    for name, now, then in (
-        ("fit_intercept", parameters["fit_intercept"], filter_.intercept),
-        ("prior_variance", twin.prior_variance, filter_.prior_variance),
-        ("cap", twin.cap, filter_.cap),
-    ):
+    twin = Filter(0, 0, False, PRIOR_VARIANCE if prior is None else prior, cap)
+    changed = [
+        ("fit_intercept", parameters["fit_intercept"], learner.intercept),
+        ("cap", twin.cap, min(learner.cap, 1e40)),
+    ]
+    if is_bank and learner.relative_prior:
+        changed.append(("prior_variance", prior, None))
+    else:
+        changed.append(("prior_variance", twin.prior_variance, learner.prior_variance))
+    if isinstance(model, LateLabels):
+        changed.append(("lags", parameters["lags"], len(model._lags.labels)))
+    for name, now, then in changed:
         if now != then:
             raise ValueError(
                 f"{name} was changed from {then!r} to {now!r} after the first row, which has no "
                 "effect: set it back before saving, or fit anew"
             )
+    rule = as_rule(model.forgetting)
+    if model._is_bank(rule) != is_bank:
+        raise ValueError(
+            f"forgetting={model.forgetting!r} and features={model.features!r} are not what the "
+            "model was made with: set them back before saving, or fit anew"
+        )
+    if is_bank:
+        check_design(model.features, rule, learner)
+
+
+class _Read(dict[str, Any]):
+    """Tensors, of which it is known which were read: what nobody reads was not checked."""
+
+    def __init__(self, tensors: Tensors) -> None:
+        super().__init__(tensors)
+        self.taken: set[str] = set()
+
+    def __getitem__(self, name: str) -> Any:
+        self.taken.add(name)
+        return super().__getitem__(name)
 
 
 def rebuild(document: dict[str, Any], tensors: Tensors) -> Any:
     """Make the model that was described; any value that makes no sense is an error."""
     kind, state = document["kind"], document["state"]
     parameters = dict(document["parameters"])
-    if set(parameters) != {"forgetting", "fit_intercept", "prior_variance", "cap"}:
+    if set(parameters) != (_FIRST_PARAMETERS if document["format"] == 1 else _PARAMETERS):
         raise ValueError(f"parameters {sorted(parameters)}")
     parameters["forgetting"] = _read_forgetting(parameters["forgetting"])
-    if type(parameters["fit_intercept"]) is not bool:
-        raise ValueError(f"fit_intercept {parameters['fit_intercept']!r}")
-    for name, tensor in tensors.items():
-        if name not in _LARGEST or tensor.dtype != np.float64:
-            raise ValueError(f"tensor {name!r} of {tensor.dtype}")
-        if not (np.abs(tensor) <= _LARGEST[name]).all():
-            raise ValueError(f"tensor {name!r} is not finite, or too large")
+    truth(parameters["fit_intercept"])
+    if type(parameters.get("features", "")) is not str:
+        raise ValueError(f"features {parameters['features']!r}")
+    for name, values in tensors.items():
+        if values.dtype != np.float64 or not np.isfinite(values).all():
+            raise ValueError(f"tensor {name!r} of {values.dtype} is not finite")
+    read = _Read(tensors)
     if kind == "DFOPRegressor":
-        return _read_learner(DFOPRegressor(**parameters), state, tensors)
-    if kind == "DFOPClassifier":
-        return _read_learner(DFOPClassifier(**parameters), state, tensors)
-    if kind in ("river.DFOPRegressor", "river.DFOPClassifier"):
+        model = _read_learner(DFOPRegressor(**parameters), state, read)
+    elif kind == "DFOPClassifier":
+        model = _read_learner(DFOPClassifier(**parameters), state, read)
+    elif kind in ("river.DFOPRegressor", "river.DFOPClassifier"):
         from . import river
 
-        return _read_named(
-            getattr(river, kind.removeprefix("river."))(**parameters), state, tensors
-        )
-    raise ValueError(f"kind {kind!r} is unknown")
+        twin = getattr(river, kind.removeprefix("river."))(**parameters)
+        model = _read_named(twin, state, read)
+    else:
+        raise ValueError(f"kind {kind!r} is unknown")
+    if set(tensors) != read.taken:
+        raise ValueError(f"tensors that say nothing: {sorted(set(tensors) - read.taken)}")
+    return model
 
 
 _KINDS = {
@@ -115,6 +148,9 @@ def _describe_learner(model: LateLabels) -> tuple[dict[str, Any], Tensors]:
         "outputs": getattr(model, "_outputs", None),
         "flat": getattr(model, "_flat", None),
         "filter": None,
+        "bank": None,
+        "watch": None,
+        "lagged": hasattr(model, "_lags"),
     }
     tensors: Tensors = {}
     state["columns"] = describe_coder(model._coder, tensors)
@@ -123,55 +159,95 @@ def _describe_learner(model: LateLabels) -> tuple[dict[str, Any], Tensors]:
         tensors["waiting_stamps"] = np.array([stamp for _, stamp in model._pending.values()])
     if isinstance(model, DFOPClassifier) and hasattr(model, "_codes"):
         state["classes"] = [_describe_labels(code.classes) for code in model._codes]
-    if model._filter is not None:
-        state["filter"] = _describe_filter(model._filter, tensors)
+    if state["lagged"] and model._lags.width:
+        tensors["lags"] = model._lags.labels
+    _describe_knowledge(model, state, tensors)
     return state, tensors
+
+
+def _describe_knowledge(model: Any, state: dict[str, Any], tensors: Tensors) -> None:
+    """Describe the filter, or the bank and its watch."""
+    learner = model._filter
+    if isinstance(learner, Filter):
+        state["filter"] = describe_state(learner.snapshot(), tensors)
+    elif learner is not None:
+        state["bank"] = describe_bank(learner, tensors)
+        state["watch"] = describe_watch(model._watch, tensors)
 
 
 def _read_learner(model: Any, state: dict[str, Any], tensors: Tensors) -> Any:
     fresh = model._blank()
-    features = _whole(state["n_features"])
+    features = whole(state["n_features"])
     fresh.n_features_in_ = features
     if state["feature_names"] is not None:
-        names = _texts(state["feature_names"])
+        names = texts(state["feature_names"])
         if len(names) != features:
             raise ValueError("one name per feature is needed")
         fresh.feature_names_in_ = np.array(names, dtype=object)
     fresh._coder = _read_columns(state, range(features), tensors)
-    fresh._log_discount = _number(state["log_discount"])
+    fresh._log_discount = number(state["log_discount"])
     last, datetimes = state["clock"]
     if last is not None and type(last) is not (int if datetimes else float):
         raise ValueError(f"clock {last!r}")
     fresh._clock = Clock(last, bool(datetimes))
-    keys = state["waiting"]
-    if keys:
-        rows, stamps = tensors["waiting_rows"], tensors["waiting_stamps"]
-        if rows.shape != (len(keys), fresh._coder.width) or stamps.shape != (len(keys),):
-            raise ValueError("waiting rows of the wrong shape")
-        if not all(type(key) in (int, str) for key in keys) or len(set(keys)) != len(keys):
-            raise ValueError("keys of waiting rows")
-        fresh._pending = {
-            key: (row.copy(), float(stamp))
-            for key, row, stamp in zip(keys, rows, stamps, strict=True)
-        }
     if state["outputs"] is not None:
-        fresh._outputs = _whole(state["outputs"])
-        if type(state["flat"]) is not bool:
-            raise ValueError(f"flat is {state['flat']!r}")
-        fresh._flat = state["flat"]
-        if isinstance(fresh, DFOPClassifier):
-            fresh._codes = [LabelCode(_read_labels(classes)) for classes in state["classes"]]
-            if sum(code.outputs for code in fresh._codes) != fresh._outputs:
-                raise ValueError("classes that do not fit the outputs")
-        elif fresh._flat and fresh._outputs != 1:
-            raise ValueError("several outputs for one target")
-    if state["filter"] is not None:
-        fresh._filter = _read_filter(fresh, state["filter"], tensors)
-        if fresh._filter.outputs != fresh._outputs:
-            raise ValueError("a filter of the wrong size")
-        if fresh._filter.features != fresh._coder.width:
-            raise ValueError("a filter that does not fit the coded columns")
+        _read_outputs(fresh, state)
+    if state.get("lagged", state["filter"] is not None):
+        fresh._lags = Lags(0, 0)
+        if fresh.lags:
+            fresh._lags.labels = tensor(tensors, "lags", (fresh.lags, fresh._outputs)).copy()
+            within(fresh._lags.labels, -(2.0**500), 2.0**500, "labels")
+    _read_waiting(fresh, state["waiting"], tensors)
+    if hasattr(fresh, "_outputs"):
+        width = fresh._lagged_width() + fresh._coder.width
+        fresh._filter, fresh._watch = _read_knowledge(
+            fresh, state, tensors, width, fresh._targets()
+        )
     return fresh
+
+
+def _read_outputs(fresh: Any, state: dict[str, Any]) -> None:
+    fresh._outputs = whole(state["outputs"], 10**6)  # numbers in a file are free, outputs are not
+    fresh._flat = truth(state["flat"])
+    if isinstance(fresh, DFOPClassifier):
+        fresh._codes = [LabelCode(_read_labels(classes)) for classes in state["classes"]]
+        if sum(code.outputs for code in fresh._codes) != fresh._outputs:
+            raise ValueError("classes that do not fit the outputs")
+        if fresh._flat and len(fresh._codes) != 1:
+            raise ValueError("several targets for one")
+    elif fresh._flat and fresh._outputs != 1:
+        raise ValueError("several outputs for one target")
+
+
+def _read_waiting(fresh: Any, keys: Any, tensors: Tensors) -> None:
+    if not keys:
+        return
+    if not all(type(key) in (int, str) for key in keys) or len(set(keys)) != len(keys):
+        raise ValueError("keys of waiting rows")
+    width = fresh._lagged_width() + fresh._coder.width
+    rows = tensor(tensors, "waiting_rows", (len(keys), width))
+    stamps = tensor(tensors, "waiting_stamps", (len(keys),))
+    within(rows, -(2.0**500), 2.0**500, "waiting rows")
+    within(stamps, -1e300, 1e300, "the stamps of waiting rows")
+    fresh._pending = {
+        key: (row.copy(), float(stamp)) for key, row, stamp in zip(keys, rows, stamps, strict=True)
+    }
+
+
+def _read_knowledge(
+    model: Any, state: dict[str, Any], tensors: Tensors, width: int, targets: Any
+) -> tuple[Filter | Bank | None, Watch | None]:
+    """Make the filter, or the bank and its watch."""
+    if state["filter"] is None and state.get("bank") is None:
+        return None, None
+    rule = as_rule(model.forgetting)
+    if not model._is_bank(rule):
+        outputs = sum(count for _, count in targets)
+        return _read_filter(model, width, outputs, state["filter"], tensors), None
+    bank = read_bank(model, rule, state["bank"], tensors, width, targets)
+    watch = model._new_watch()
+    read_watch(watch, state["watch"], tensors)
+    return bank, watch
 
 
 def _describe_named(model: Any) -> tuple[dict[str, Any], Tensors]:
@@ -181,27 +257,46 @@ def _describe_named(model: Any) -> tuple[dict[str, Any], Tensors]:
         "names": _describe_hashables(coder.columns, "feature name"),
         "columns": describe_coder(coder, tensors),
         "classes": _describe_hashables(getattr(model, "_classes", []), "class"),
-        "filter": _describe_filter(model._rows.filter, tensors),
+        "filter": None,
+        "bank": None,
+        "watch": None,
+        "recent": model._recent,
     }
+    _describe_knowledge(model, state, tensors)
     return state, tensors
 
 
 def _read_named(model: Any, state: dict[str, Any], tensors: Tensors) -> Any:
     names, classes = state["names"], state["classes"]
-    filter_ = _read_filter(model, state["filter"], tensors)
     for values in (names, classes):
         _describe_hashables(values, "entry")
         if len(set(values)) != len(values):
             raise ValueError("equal names")
-    outputs = 1
     if hasattr(model, "_classes"):
         model._classes = {label: k for k, label in enumerate(classes)}
-        outputs = len(classes)
+    recent = state.get("recent", [])
+    if not isinstance(recent, list) or len(recent) != model.lags:
+        raise ValueError(f"{model.lags} labels are features, not {recent!r}")
+    model._recent = [_read_label(model, label) for label in recent]
     coder = _read_columns(state, names, tensors)
-    if coder.width != filter_.features or filter_.outputs != outputs:
-        raise ValueError("a filter of the wrong size")
-    model._use(NamedFilter(filter_, coder, model._rows.discount))
+    learner, watch = _read_knowledge(model, state, tensors, coder.width, model._targets())
+    if learner is None:
+        if coder.width or classes:
+            raise ValueError("columns or classes that nothing was learned from")
+    else:
+        model._watch = watch
+        model._use(NamedFilter(learner, coder, model._rows.discount))
     return model
+
+
+def _read_label(model: Any, label: Any) -> Any:
+    """Return a label that is a feature of the next row."""
+    if isinstance(model._no_label, float):
+        if abs(number(label)) > 2.0**500:
+            raise ValueError(f"the label {label!r}")
+    elif label is not None and type(label) is not str:
+        raise ValueError(f"the label {label!r}")
+    return label
 
 
 # -- the parts --------------------------------------------------------------------------------
@@ -215,54 +310,16 @@ def _read_columns(state: dict[str, Any], keys: Any, tensors: Tensors) -> RowCode
     return RowCoder.of_numbers(keys)  # written when rows were numbers only
 
 
-def _describe_filter(filter_: Filter, tensors: Tensors) -> dict[str, Any]:
-    snapshot = filter_.snapshot()
-    for name in ("upper", "D", "limit", "scale", "weights"):
-        tensors[name] = snapshot[name]
-    return {name: snapshot[name] for name in ("unseen_variance", "faded")}
-
-
-def _read_filter(model: Any, described: dict[str, Any], tensors: Tensors) -> Filter:
-    upper, D, scale, weights = (tensors[name] for name in ("upper", "D", "scale", "weights"))
-    limit = tensors["limit"]
-    unseen, faded = (_number(described[name]) for name in ("unseen_variance", "faded"))
-    d = D.size
-    if (
-        upper.shape != (d * (d - 1) // 2,)
-        or scale.shape != D.shape
-        or D.ndim != 1
-        or limit.shape != D.shape
-    ):
-        raise ValueError("tensors of the wrong shape")
-    if weights.ndim != 2 or weights.shape[1] != d:
-        raise ValueError("weights of the wrong shape")
-    fraction, exponent = np.frexp(scale)
-    if not (
-        (limit > 0).all()
-        and (D > 0).all()
-        and (fraction == 0.5).all()
-        and (np.abs(exponent - 1) <= 500).all()
-    ):
-        raise ValueError("variances or scales out of range")
-    if not (0.0 < unseen <= 1e100 and 1.0 <= faded <= 1e3):
-        raise ValueError("a variance out of range")
-    state = {
-        "upper": upper,
-        "D": D,
-        "limit": limit,
-        "scale": scale,
-        "weights": weights,
-        "unseen_variance": unseen,
-        "faded": faded,
-    }
+def _read_filter(
+    model: Any, features: int, outputs: int, described: dict[str, Any], tensors: Tensors
+) -> Filter:
     intercept = bool(model.fit_intercept)
-    if d < intercept:
-        raise ValueError("no intercept")
+    state = read_state(described, tensors, features + intercept, outputs)
     return restore_filter(
-        d - intercept,
-        len(weights),
+        features,
+        outputs,
         intercept,
-        float(model.prior_variance),
+        PRIOR_VARIANCE if model.prior_variance is None else float(model.prior_variance),
         math.inf if model.cap is None else float(model.cap),
         state,
     )
@@ -273,14 +330,16 @@ def _describe_forgetting(forgetting: Any) -> Any:
         return {"by_rows": forgetting.mu}
     if isinstance(forgetting, ByClock):
         return {"by_clock": forgetting.period}
-    return float(forgetting)
+    return "auto" if isinstance(as_rule(forgetting), Automatic) else float(forgetting)
 
 
 def _read_forgetting(described: Any) -> Any:
+    if described == "auto":
+        return described
     if isinstance(described, dict):
         ((kind, value),) = described.items()
-        return {"by_rows": ByRows, "by_clock": ByClock}[kind](_number(value))
-    return _number(described)
+        return {"by_rows": ByRows, "by_clock": ByClock}[kind](number(value))
+    return number(described)
 
 
 def _describe_labels(classes: NDArray[Any]) -> dict[str, Any]:
@@ -307,21 +366,3 @@ def _describe_hashables(values: Any, what: str) -> list[Any]:
         if not isinstance(value, str | int | float | bool):
             raise TypeError(f"the {what} {value!r} cannot be saved: use text, numbers or booleans")
     return described
-
-
-def _whole(value: Any) -> int:
-    if type(value) is not int or value < 0:
-        raise ValueError(f"{value!r} is no count")
-    return value
-
-
-def _number(value: Any) -> float:
-    if type(value) not in (int, float) or not math.isfinite(value):
-        raise ValueError(f"{value!r} is no finite number")
-    return float(value)
-
-
-def _texts(values: Any) -> list[str]:
-    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-        raise ValueError("names that are no texts")
-    return values

@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from .coding import BUCKETS, MOST_TEXTS, Column, RowCoder
 from .core import restore_means
-
-Tensors = dict[str, NDArray[np.float64]]
+from .plain_values import Tensors, tensor, within
 
 
 def describe_coder(coder: RowCoder, tensors: Tensors) -> list[dict[str, Any]]:
@@ -43,9 +39,9 @@ def read_coder(
     places = sorted(place for column in coder.columns.values() for place in _places(column))
     if places != list(range(width)):
         raise ValueError("coded columns that are not numbered one by one")
-    sums, counts = tensors["sums"], tensors["counts"]
-    if sums.shape != (width,) or counts.shape != (width,) or (counts < 0.0).any():
-        raise ValueError("running means of the wrong shape or count")
+    sums, counts = (tensor(tensors, name, (width,)) for name in ("sums", "counts"))
+    within(sums, -1e300, 1e300, "running means")
+    within(counts, 0.0, 1e300, "counts of running means")
     coder.means = restore_means(sums, counts)
     return coder
 

@@ -7,6 +7,7 @@ the start. Text and missing values (None, NaN) are coded as in `dfop.DFOPRegress
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -18,76 +19,223 @@ try:
 except ImportError as error:
     raise ImportError("dfop.river needs River: pip install 'dfop[river]'") from error
 
+from .automatic import make_bank, maps_for
 from .batch import read_frame
-from .coding import RowCoder, learn_coded
-from .core import Filter, NamedFilter
-from .forgetting import ByRows, Forgetting, as_rule
+from .coding import First, RowCoder, in_order, parts_of
+from .core import Bank, Filter, NamedFilter
+from .forgetting import ByClock, Forgetting, as_rule
+from .insight import Insight
 from .labels import probabilities_of_many, probability_of_second
-from .validation import as_numbers, check_finite, check_length, check_prior
+from .learner import PRIOR_VARIANCE
+from .uncertainty import half_widths_at
+from .validation import (
+    as_numbers,
+    check_features,
+    check_finite,
+    check_lags,
+    check_length,
+    check_prior,
+)
+from .watch import ClassWatch, NumberWatch, Watch
 
 if TYPE_CHECKING:
     import pandas as pd  # needed by learn_many and predict_many only, as in River itself
 
 __all__ = ["DFOPClassifier", "DFOPRegressor"]
 
+Array = NDArray[np.float64]
 Row = dict[Any, Any]
 
+_KNOWN = np.ones(1, bool)
 
-class _DictLearner(base.Estimator):
-    """A filter fed with dicts."""
+
+class _DictLearner(Insight, base.Estimator):
+    """A filter or a bank fed with dicts."""
 
     _first_outputs: int
 
     def __init__(
         self,
-        forgetting: float | Forgetting = 0.001,
+        forgetting: str | float | Forgetting = "auto",
+        *,
+        features: str = "auto",
+        lags: int = 0,
         fit_intercept: bool = True,
-        prior_variance: float = 100.0,
+        prior_variance: float | None = None,
         cap: float | None = 1e6,
     ) -> None:
         rule = as_rule(forgetting)
-        if not isinstance(rule, ByRows):
+        if isinstance(rule, ByClock):
             raise ValueError(
                 "River's learn_one has no time: choose a forgetting by rows, such as "
                 "forgetting=0.001 or half_life(700); dfop.DFOPRegressor forgets by the clock"
             )
         check_prior(prior_variance, cap)
+        check_features(features)
+        if not isinstance(features, str):
+            raise ValueError(
+                f"features={features!r} is a transformer of arrays, and rows are dicts: put one of "
+                "River's transformers before the model, in a pipeline"
+            )
+        check_lags(lags)
         self.forgetting = forgetting
+        self.features = features
+        self.lags = lags
         self.fit_intercept = fit_intercept
         self.prior_variance = prior_variance
         self.cap = cap
+        self._watch = None
+        self._recent: list[Any] = [self._no_label] * lags
+        """The last labels as features, oldest first."""
         filter_ = Filter(
             0,
             self._first_outputs,
             bool(fit_intercept),
-            float(prior_variance),
+            PRIOR_VARIANCE if prior_variance is None else float(prior_variance),
             math.inf if cap is None else float(cap),
         )
-        self._use(NamedFilter(filter_, RowCoder(), 1.0 - rule.mu))
+        self._use(NamedFilter(filter_, RowCoder(), 1.0 - getattr(rule, "mu", 0.0)))
+
+    _no_label: Any
+    """What stands for a label before the first one."""
 
     def _use(self, rows: NamedFilter) -> None:
         self._rows = rows
 
-    def _learn_matrix(self, X: pd.DataFrame, targets: NDArray[np.float64]) -> None:
-        batch, rows = read_frame(X), self._rows
-        with rows.coder.lock:
-            coded = rows.coder.code(batch)
-            rows.coder.take(coded)
-            rows.add_outputs(targets.shape[1] - rows.filter.outputs)
-            lam, outputs = np.array([rows.discount]), np.empty(targets.shape)
-            learn_coded(rows.filter, coded, targets, (lam, np.ones(1)), outputs)
+    # -- the filter or the bank ---------------------------------------------------------------
 
-    def _predict_matrix(self, X: pd.DataFrame) -> NDArray[np.float64]:
-        batch, rows = read_frame(X), self._rows
+    @property
+    def _filter(self) -> Filter | Bank | None:  # type: ignore[override]
+        """None before the first row of an automatic learner: it decides what experts there are."""
+        learner: Filter | Bank = self._rows.filter
+        automatic = self._is_bank(as_rule(self.forgetting))
+        return None if automatic and not isinstance(learner, Bank) else learner
+
+    def _targets(self) -> list[tuple[str, int]]:
+        raise NotImplementedError
+
+    def _new_watch(self) -> Watch:
+        raise NotImplementedError
+
+    def _new_bank(self, width: int) -> Bank:
+        rule = as_rule(self.forgetting)
+        return make_bank(
+            width,
+            self._targets(),
+            maps_for(self.features, rule, width),
+            rule,
+            intercept=bool(self.fit_intercept),
+            prior_variance=self.prior_variance,
+            cap=self.cap,
+        )
+
+    def _opened(self, row: Row) -> NamedFilter:
+        """Return the learner of rows: if there is none yet, one for this row, not yet in use."""
+        if self._filter is not None:
+            return self._rows
+        self._rows.predict_outputs(row)  # refuses what is no row
+        coder = RowCoder()
+        coder.code_one(row, True)
+        width = coder.width
+        coder.means.restore(np.zeros(width), np.zeros(width))  # the row is counted when learned
+        return NamedFilter(self._new_bank(width), coder, 1.0)
+
+    def _took(self, rows: NamedFilter, outputs: Array, targets: Array) -> None:
+        """Go on after a row was learned."""
+        if rows is not self._rows:
+            self._use(rows)
+            self._watch = self._new_watch()
+        if self._watch is not None:
+            self._see(outputs, targets, _KNOWN)
+
+    # -- labels as features -------------------------------------------------------------------
+
+    def _with_lags(self, row: Row) -> Row:
+        if not self.lags:
+            return row
+        if not isinstance(row, dict):
+            raise TypeError("a row must be a dict of feature names and values")
+        names = _lag_names(self.lags)
+        _check_no_lag(names, row)
+        return {**dict(zip(names, self._recent[::-1], strict=True)), **row}
+
+    def _remember(self, labels: list[Any]) -> None:
+        if self.lags:
+            self._recent = (self._recent + labels)[-self.lags :]
+
+    def _frame_with_lags(self, X: pd.DataFrame, labels: list[Any] | None) -> pd.DataFrame:
+        """Put lags before the columns; `labels` are those of the rows, None to predict."""
+        if not self.lags:
+            return X
+        names = _lag_names(self.lags)
+        _check_no_lag(names, X.columns)
+        X = X.copy(deep=False)
+        known = self._recent + (labels or [])
+        for i, name in enumerate(names):
+            start = self.lags - 1 - i
+            X.insert(i, name, known[start] if labels is None else known[start : start + len(X)])
+        return X
+
+    # -- batches ------------------------------------------------------------------------------
+
+    def _learn_matrix(self, X: pd.DataFrame, targets: Array, opens: list[int]) -> None:
+        """Learn rows; before each of the rows in `opens`, an output is opened."""
+        batch = read_frame(X[in_order(X.columns)] if X.columns.is_unique else X)
+        coder = self._rows.coder
+        with coder.lock:
+            coded = coder.code(batch)
+            if self._filter is None:
+                width = coded.widths[0][1]
+                coder.means.resize(width)
+                self._use(NamedFilter(self._new_bank(width), coder, 1.0))
+                self._watch = self._new_watch()
+            coder.take(coded)
+            for part, width in parts_of(coded):
+                self._rows.filter.add_features(width - self._rows.filter.features)
+                edges = [part.start, *(t for t in opens if part.start < t < part.stop), part.stop]
+                for start, stop in itertools.pairwise(edges):
+                    self._rows.add_outputs(int(start in opens))
+                    self._learn_piece(coded.rows[start:stop, :width], targets[start:stop])
+
+    def _learn_piece(self, rows: Array, targets: Array) -> None:
+        """Learn rows during which nothing is opened."""
+        learner = self._rows.filter
+        targets = targets[:, : learner.outputs]
+        outputs = np.empty(targets.shape)
+        if self._watch is not None:
+            now, known = (np.ones(1), np.zeros(1)), np.ones(len(rows), bool)
+            self._learn_watched(learner, rows, targets, now, known, outputs)
+        else:
+            lam = np.array([self._rows.discount])
+            rows, targets = np.ascontiguousarray(rows), np.ascontiguousarray(targets)
+            learner.learn(rows, targets, lam, np.ones(1), outputs)
+
+    def _predict_matrix(self, X: pd.DataFrame) -> Array:
+        batch, rows = read_frame(self._frame_with_lags(X, None)), self._rows
         with rows.coder.lock:
             coded = rows.coder.code_to_predict(batch)
             outputs = np.empty((len(coded), rows.filter.outputs))
             rows.filter.predict(coded, outputs)
         return outputs
 
+    def _filter_names(self) -> list[Any]:
+        coder = self._rows.coder
+        names: list[Any] = coder.labels(coder.columns)
+        return names
+
+
+def _lag_names(count: int) -> list[str]:
+    return [First(f"label {i + 1} back") for i in range(count)]
+
+
+def _check_no_lag(names: list[str], columns: Any) -> None:
+    for name in names:
+        if name in columns:
+            raise ValueError(f"feature {name!r} has the name of a lag: rename it, or use lags=0")
+
 
 class DFOPRegressor(_DictLearner, base.MiniBatchRegressor):
-    """Forgetting least squares for River: exact, and features may come and go.
+    """Forgetting least squares for River: nothing to choose, and features may come and go.
 
     Text gets a weight per text; a missing value (None, NaN) the mean of the past and a weight
     for being missing. A feature that a row does not have is 0.
@@ -95,12 +243,19 @@ class DFOPRegressor(_DictLearner, base.MiniBatchRegressor):
     Parameters
     ----------
     forgetting
-        The paper's `mu`: a row t rows old counts `(1 - mu)^t`; or `dfop.period(rows)`,
-        `dfop.half_life(rows)`.
+        How fast the past fades. "auto" has experts of many forgettings side by side and finds
+        out. A number is the paper's `mu`: a row t rows old counts `(1 - mu)^t`; or
+        `dfop.period(rows)`, `dfop.half_life(rows)`. With those the model is a single exact filter.
+    features
+        What the experts see: "linear", "rff", "poly" or "auto"; see `dfop.DFOPRegressor`. What
+        "auto" is, the number of features of the first row decides.
+    lags
+        How many of the last labels are features, too, named "label 1 back" and so on. Labels are
+        taken as known before the next row comes.
     fit_intercept
         Whether to learn a constant as well.
     prior_variance
-        Variance of the weights before any row.
+        Variance of the weights before any row; see `dfop.DFOPRegressor`.
     cap
         How uncertain forgetting may make a weight; see `dfop.DFOPRegressor`.
 
@@ -122,9 +277,12 @@ class DFOPRegressor(_DictLearner, base.MiniBatchRegressor):
     """
 
     _first_outputs = 1
+    _no_label = 0.0
 
     def _use(self, rows: NamedFilter) -> None:
         self._rows = rows
+        if self.lags or self._is_bank(as_rule(self.forgetting)):
+            return
         # A Python method around the compiled one would cost a third of the time at few features.
         self.learn_one = rows.learn_number  # type: ignore[method-assign]
         self.predict_one = rows.predict_number  # type: ignore[method-assign]
@@ -146,7 +304,11 @@ class DFOPRegressor(_DictLearner, base.MiniBatchRegressor):
         y
             The target.
         """
-        self._rows.learn_number(x, y)
+        x = self._with_lags(x)
+        rows = self._opened(x)
+        ahead = rows.step_number(x, y)
+        self._took(rows, np.array([[ahead]]), np.array([[float(y)]]))
+        self._remember([float(y)])
 
     def predict_one(self, x: Row) -> float:
         """Predict one row.
@@ -160,7 +322,38 @@ class DFOPRegressor(_DictLearner, base.MiniBatchRegressor):
         -------
         The prediction.
         """
-        return self._rows.predict_number(x)
+        return self._rows.predict_number(self._with_lags(x))
+
+    def predict_interval_one(self, x: Row, coverage: float = 0.9) -> tuple[float, float]:
+        """Give an interval that holds a given share of the targets, for one row.
+
+        Parameters
+        ----------
+        x
+            Features by name.
+        coverage
+            Share of the targets that shall be inside, above 0 and at most 0.99.
+
+        Returns
+        -------
+        Lower and upper end; infinite before the first row.
+
+        Examples
+        --------
+        >>> from dfop.river import DFOPRegressor
+        >>> model = DFOPRegressor()
+        >>> for t in range(300):
+        ...     model.learn_one({"a": t % 7}, t % 7 + (-1) ** t)  # noise of size 1
+        >>> low, high = model.predict_interval_one({"a": 3}, coverage=0.5)
+        >>> 1.5 < low < 3 < high < 4.5
+        True
+        """
+        centre, half = self.predict_one(x), math.inf
+        if self._filter is not None:
+            self._bank("predict_interval_one")
+            assert isinstance(self._watch, NumberWatch)
+            half = float(half_widths_at(self._watch.intervals.half_widths(), coverage)[0])
+        return centre - half, centre + half
 
     def learn_many(self, X: pd.DataFrame, y: pd.Series) -> None:
         """Learn rows in their order, the same as one after the other.
@@ -175,7 +368,10 @@ class DFOPRegressor(_DictLearner, base.MiniBatchRegressor):
         targets = as_numbers(y, "y")
         check_length(targets, len(X))
         check_finite(targets, "y", None)
-        self._learn_matrix(X, targets.reshape(len(X), 1))
+        labels = targets.reshape(len(X)).tolist()
+        X = self._frame_with_lags(X, labels)
+        self._learn_matrix(X, targets.reshape(len(X), 1), [])
+        self._remember(labels)
 
     def predict_many(self, X: pd.DataFrame) -> pd.Series:
         """Predict rows.
@@ -196,14 +392,18 @@ class DFOPRegressor(_DictLearner, base.MiniBatchRegressor):
     @property
     def weights(self) -> dict[Any, float]:
         """The weights now, by feature name; of text, by "name=text"."""
-        coder = self._rows.coder
-        names = coder.labels(coder.columns)
-        return dict(zip(names, self._rows.filter.coefficients()[0][0], strict=True))
+        return dict(zip(self._filter_names(), self._coefficients()[0][0], strict=True))
 
     @property
     def intercept(self) -> float:
         """The constant now."""
-        return float(self._rows.filter.coefficients()[1][0])
+        return float(self._coefficients()[1][0])
+
+    def _targets(self) -> list[tuple[str, int]]:
+        return [("number", 1)]
+
+    def _new_watch(self) -> NumberWatch:
+        return NumberWatch(1)
 
 
 class DFOPClassifier(_DictLearner, base.MiniBatchClassifier):
@@ -215,12 +415,19 @@ class DFOPClassifier(_DictLearner, base.MiniBatchClassifier):
     Parameters
     ----------
     forgetting
-        The paper's `mu`: a row t rows old counts `(1 - mu)^t`; or `dfop.period(rows)`,
-        `dfop.half_life(rows)`.
+        How fast the past fades. "auto" has experts of many forgettings side by side and finds
+        out. A number is the paper's `mu`: a row t rows old counts `(1 - mu)^t`; or
+        `dfop.period(rows)`, `dfop.half_life(rows)`. With those the model is a single exact filter.
+    features
+        What the experts see: "linear", "rff", "poly" or "auto"; see `dfop.DFOPRegressor`. What
+        "auto" is, the number of features of the first row decides.
+    lags
+        How many of the last labels are features, too, named "label 1 back" and so on. Labels are
+        taken as known before the next row comes.
     fit_intercept
         Whether to learn a constant as well.
     prior_variance
-        Variance of the weights before any row.
+        Variance of the weights before any row; see `dfop.DFOPRegressor`.
     cap
         How uncertain forgetting may make a weight; see `dfop.DFOPRegressor`.
 
@@ -235,15 +442,26 @@ class DFOPClassifier(_DictLearner, base.MiniBatchClassifier):
     """
 
     _first_outputs = 0
+    _no_label = None
 
     def __init__(
         self,
-        forgetting: float | Forgetting = 0.001,
+        forgetting: str | float | Forgetting = "auto",
+        *,
+        features: str = "auto",
+        lags: int = 0,
         fit_intercept: bool = True,
-        prior_variance: float = 100.0,
+        prior_variance: float | None = None,
         cap: float | None = 1e6,
     ) -> None:
-        super().__init__(forgetting, fit_intercept, prior_variance, cap)
+        super().__init__(
+            forgetting,
+            features=features,
+            lags=lags,
+            fit_intercept=fit_intercept,
+            prior_variance=prior_variance,
+            cap=cap,
+        )
         self._classes: dict[Any, int] = {}
 
     @property
@@ -262,8 +480,12 @@ class DFOPClassifier(_DictLearner, base.MiniBatchClassifier):
         """
         _check_label(y)
         k = self._classes.get(y, len(self._classes))
-        self._rows.learn_class(x, k)
+        x = self._with_lags(x)
+        rows = self._opened(x)
+        ahead = np.array([rows.step_class(x, k)])
         self._classes[y] = k
+        self._took(rows, ahead, np.eye(ahead.shape[1])[k : k + 1])
+        self._remember([_as_feature(k)])
 
     def predict_one(self, x: Row, **kwargs: Any) -> Any:
         """Predict the label of one row.
@@ -277,7 +499,7 @@ class DFOPClassifier(_DictLearner, base.MiniBatchClassifier):
         -------
         The label; None before any was seen.
         """
-        outputs = self._rows.predict_outputs(x)
+        outputs = self._rows.predict_outputs(self._with_lags(x))
         best = max(range(len(outputs)), key=outputs.__getitem__, default=None)
         return None if best is None else list(self._classes)[best]
 
@@ -293,7 +515,7 @@ class DFOPClassifier(_DictLearner, base.MiniBatchClassifier):
         -------
         Probabilities by label; empty before any was seen.
         """
-        p = self._probabilities(np.array([self._rows.predict_outputs(x)]))[0]
+        p = self._probabilities(np.array([self._rows.predict_outputs(self._with_lags(x))]))[0]
         return dict(zip(self._classes, p.tolist(), strict=True))
 
     def learn_many(self, X: pd.DataFrame, y: pd.Series) -> None:
@@ -313,8 +535,11 @@ class DFOPClassifier(_DictLearner, base.MiniBatchClassifier):
         at = [classes.setdefault(label, len(classes)) for label in y]
         targets = np.zeros((len(X), len(classes)))
         targets[np.arange(len(X)), at] = 1.0
-        self._learn_matrix(X, targets)
+        opens = [at.index(k) for k in range(len(self._classes), len(classes))]
+        labels = [_as_feature(k) for k in at]
+        self._learn_matrix(self._frame_with_lags(X, labels), targets, opens)
         self._classes = classes
+        self._remember(labels)
 
     def predict_proba_many(self, X: pd.DataFrame) -> pd.DataFrame:
         """Predict the probability of each label for rows.
@@ -353,13 +578,26 @@ class DFOPClassifier(_DictLearner, base.MiniBatchClassifier):
         best = np.argmax(self._predict_matrix(X), axis=1)
         return pd.Series([labels[k] for k in best], index=X.index)
 
-    def _probabilities(self, outputs: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _targets(self) -> list[tuple[str, int]]:
+        return [("one_hot", len(self._classes))]
+
+    def _new_watch(self) -> ClassWatch:
+        return ClassWatch(len(self._classes))
+
+    def _probabilities(self, outputs: Array) -> Array:
+        if isinstance(self._watch, ClassWatch):
+            return self._watch.probabilities(outputs)
         if outputs.shape[1] < 2:
             return np.ones(outputs.shape)
         if outputs.shape[1] == 2:
             p = probability_of_second(outputs[:, 1:] - outputs[:, :1])
             return np.hstack([1.0 - p, p])
         return probabilities_of_many(outputs)
+
+
+def _as_feature(k: int) -> str:
+    """Return a label as a feature: by the number of its class, whatever type it has."""
+    return f"class {k}"
 
 
 def _check_label(label: Any, where: str = "") -> None:

@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 STRIDE = 256
 """What moved is looked up at the first multiple of this many rows after an alarm: the new rows have
 taught something by then, and it does not matter how the rows came in batches."""
-_MOST_ALARMS = 1000
+MOST_ALARMS = 1000
 
 
 class Watch(ABC):
@@ -52,7 +52,7 @@ class Watch(ABC):
     def close(self, moved: dict[str, float]) -> None:
         """Say what moved at the alarms since the last multiple of `STRIDE` rows."""
         self.alarms += [Alarm(alarm.row, alarm.began, moved) for alarm in self.open]
-        self.alarms = self.alarms[-_MOST_ALARMS:]
+        self.alarms = self.alarms[-MOST_ALARMS:]
         self.open = []
 
     @abstractmethod
@@ -149,3 +149,35 @@ class LabelWatch(Watch):
         self.alarm.restore(state["alarm"])
         for i, calibration in enumerate(self.calibrations):
             calibration.restore(state[f"calibration {i}"])
+
+
+class ClassWatch(Watch):
+    """Of a classifier whose classes come one by one: an output each, calibrated probabilities."""
+
+    def __init__(self, classes: int) -> None:
+        super().__init__()
+        self.calibration = Calibration(classes)
+
+    def _learn(self, outputs: Array, targets: Array, seen: NDArray[np.bool_]) -> Array:
+        self.calibration.add_classes(outputs.shape[1] - self.calibration.classes)
+        return self.calibration.calibrate(_leads(outputs), targets.argmax(axis=1))
+
+    def probabilities(self, outputs: Array) -> Array:
+        """Return the probabilities of the classes."""
+        return self.calibration.probabilities(_leads(outputs))
+
+    def snapshot(self) -> dict[str, Array]:
+        """Return what the watch has learned."""
+        return {"alarm": self.alarm.snapshot(), "calibration": self.calibration.snapshot()}
+
+    def restore(self, state: dict[str, Array]) -> None:
+        """Go on from a snapshot."""
+        self.alarm.restore(state["alarm"])
+        self.calibration.restore(state["calibration"])
+
+
+def _leads(outputs: Array) -> Array:
+    """Scores as a calibration takes them: for two classes, how far the second one leads."""
+    if outputs.shape[1] > 2:
+        return np.ascontiguousarray(outputs)
+    return np.ascontiguousarray(outputs[:, -1:] - outputs[:, :1])
