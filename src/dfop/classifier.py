@@ -65,6 +65,16 @@ class DFOPClassifier(ClassifierMixin, LateLabels):
         Names of the columns, where the first X had names.
     pending_ : list
         Keys of rows that wait for their label.
+    experts_ : list of `dfop.automatic.Expert`
+        Of the automatic learner: its experts, and what each is worth now.
+    forgetting_ : float
+        Of the automatic learner: the effective mu now.
+    features_ : str
+        Of the automatic learner: what its experts see, in words.
+    drift_ : `dfop.drift.DriftSpectrum`
+        Of the automatic learner: noise and drift of the stream so far.
+    alarms_ : list of `dfop.uncertainty.Alarm`
+        Of the automatic learner: sudden changes found, and which weights moved.
 
     See Also
     --------
