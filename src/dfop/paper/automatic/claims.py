@@ -22,6 +22,8 @@ def missed(full: Sequence[FullStream], trials: Sequence[Trials], sure: Sureness)
                 f"{name}: {shown(one.default)}, the best peer has {one.bar.peer_score:g} "
                 f"({one.bar.peer})"
             )
+        if one.behind(one.default, one.no_change) > 0:
+            lines.append(f"{name}: {shown(one.default)}, no-change has {shown(one.no_change)}")
         for view, (mu, best) in one.fixed.items():
             if one.behind(one.automatic[view], best) > one.allowance:
                 lines.append(

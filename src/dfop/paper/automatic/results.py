@@ -52,7 +52,9 @@ class FullStream:
 
     def shown(self, value: float) -> str:
         """Write a score with the digits of its measure."""
-        return f"{value:.2f}" if self.task == "classification" else f"{value:.4f}"
+        if self.task == "regression":
+            return f"{value:.4f}"
+        return f"{value:.2f}" if value < 99.99 else f"{value:.3f}"
 
 
 @dataclass(frozen=True)
