@@ -5,6 +5,7 @@ import os
 import numpy as np
 import pytest
 
+from dfop import DFOPRegressor
 from dfop.paper import TARGETS
 from dfop.paper.automatic import work
 from dfop.paper.automatic.bars import CLASSIFICATION_BARS, LAGGED, REGRESSION_BARS
@@ -130,6 +131,16 @@ def test_the_drift_spectrum_finds_noise_and_mu(setting):
     found = work.spectrum(setting, 1, quick=False)
     assert found["mu"] == pytest.approx(1, abs=0.1)
     assert found["noise"] == pytest.approx(1, abs=0.05)
+
+
+def test_abrupt_change_raises_the_misfit_of_the_spectrum():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(20_000, 5))
+    jumps = np.repeat(rng.normal(size=(100, 5)), 200, axis=0)
+    y = (X * jumps).sum(axis=1) + rng.normal(size=20_000)
+    abrupt = DFOPRegressor(features="linear", fit_intercept=False).fit(X, y).drift_.misfit
+    steady = [work.spectrum(setting, 1, quick=True)["misfit"] for setting in range(5)]
+    assert abrupt > 1.5 * max(steady)
 
 
 def test_the_calibration_error_is_the_gap_between_sure_and_right():

@@ -173,3 +173,47 @@ def test_certificates_hold_as_promised(page):
         assert float(line["C3"]) <= float(line["C2"]) <= float(line["C1"]) <= float(line["C0"])
     assert least >= 0.95
     assert f"hold in at least {100 * least:g} % of 400 runs" in page
+
+
+def test_the_automatic_learner_is_at_least_as_good_as_the_papers_best_on_19_of_20():
+    rows = {}
+    for line in read("automatic-trials"):
+        if (line["task"], line["method"]) == ("classification", "automatic"):
+            rows.setdefault(line["stream"], []).append(line)
+    assert len(rows) == len(CLASSIFICATION) == 20
+    held = [
+        np.mean([float(ln["score"]) for ln in lines])
+        >= float(lines[0]["paper_mean"]) - float(lines[0]["paper_std"])
+        for lines in rows.values()
+    ]
+    assert all(len(lines) == 10 for lines in rows.values())
+    assert sum(held) >= 19
+
+
+def test_the_page_of_the_automatic_learner_lists_every_stream_below_its_promise_or_peer():
+    missed = text("automatic").split("Missed:")[1].split("## ")[0]
+    for line in read("automatic"):
+        sign = 1 if line["task"] == "classification" else -1
+        name = f"{line['stream']} ({line['task']}): "
+        for other in ("promised", "best_peer_score"):
+            below = sign * float(line["default"]) < sign * float(line[other])
+            word = "promised" if other == "promised" else "the best peer"
+            told = any(name in row and word in row for row in missed.splitlines())
+            assert below == told, (name, other)
+
+
+def test_what_is_said_of_sureness_is_in_the_table():
+    found = read("automatic-sureness")
+    overall = [float(ln["value"]) for ln in found if ln["measure"] == "all rows"]
+    worst = [float(ln["value"]) for ln in found if ln["measure"] == "worst 200 rows"]
+    assert max(abs(share - 0.9) for share in overall) <= 0.01
+    assert min(worst) >= 0.9 - 0.12
+    assert sum(float(ln["value"]) < 0.03 for ln in found if ln["measure"] == "ece") >= 10
+    delays = [ln["value"] for ln in found if ln["measure"].startswith("delay")]
+    assert len(delays) == 30
+    assert all(delay and int(delay) <= 60 for delay in delays)
+    assert sum(int(ln["value"]) for ln in found if ln["measure"] == "false") == 0
+    for what, most in (("mu", 0.1), ("noise", 0.05)):
+        ratios = [float(ln["value"]) for ln in found if ln["measure"] == what]
+        assert len(ratios) == 50
+        assert max(abs(ratio - 1) for ratio in ratios) <= most
