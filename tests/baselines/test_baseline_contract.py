@@ -178,11 +178,18 @@ def refusals(X, y, classifier):
         yield "y contains NaN at row 4", X, wrong
 
 
+def takes_gaps(model):
+    """Whether a missing value is no error."""
+    return model.__sklearn_tags__().input_tags.allow_nan
+
+
 def test_bad_input_is_named_and_changes_nothing(model, stream):
     X, y = stream
     expected = clone(model).partial_fit(X[:200], y[:200]).predict_then_learn(X[200:], y[200:])
     model.partial_fit(X[:200], y[:200])
     for message, bad_X, bad_y in refusals(X[:10], y[:10], is_classifier(model)):
+        if "NaN at row 3" in message and takes_gaps(model):
+            continue
         for method in (model.partial_fit, model.predict_then_learn):
             with pytest.raises(ValueError, match=message):
                 method(bad_X, bad_y)
@@ -192,9 +199,9 @@ def test_bad_input_is_named_and_changes_nothing(model, stream):
 def test_a_refused_first_batch_leaves_an_unfitted_model(model, stream):
     X, y = stream
     bad = X.copy()
-    bad[0, 0] = np.nan
+    bad[0, 0] = np.inf if takes_gaps(model) else np.nan
     for method in (model.fit, model.partial_fit, model.predict_then_learn):
-        with pytest.raises(ValueError, match="NaN at row 0, column 0"):
+        with pytest.raises(ValueError, match="(NaN|infinity) at row 0, column 0"):
             method(bad, y)
     assert vars(model) == vars(clone(model))
 
