@@ -201,7 +201,7 @@ def test_a_refused_first_batch_leaves_an_unfitted_model(model, stream):
     bad = X.copy()
     bad[0, 0] = np.inf if takes_gaps(model) else np.nan
     for method in (model.fit, model.partial_fit, model.predict_then_learn):
-        with pytest.raises(ValueError, match="(NaN|infinity) at row 0, column 0"):
+        with pytest.raises(ValueError, match=r"(NaN|infinity) at row 0, column 0"):
             method(bad, y)
     assert vars(model) == vars(clone(model))
 

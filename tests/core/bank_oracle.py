@@ -123,8 +123,5 @@ class OracleBank:
         least = self.losses.min()
         unit = least / max(self.loss_rows, 1.0) if self.coding == "number" else 1.0
         behind = self.losses - least
-        if unit == 0.0:
-            weights = (behind == 0.0).astype(float)
-        else:
-            weights = np.exp(-ETA * behind / unit)
+        weights = np.exp(-ETA * behind / unit) if unit > 0.0 else (behind == 0.0).astype(float)
         return weights / weights.sum()
