@@ -7,13 +7,22 @@ import numpy as np
 from dfop.plain_coder import describe_coder
 
 
+def to_bytes(state):
+    if isinstance(state, dict):
+        return {key: to_bytes(part) for key, part in state.items()}
+    return np.asarray(state).tobytes()
+
+
 def everything(model):
     """All that a model knows, to the bit."""
     known = {}
     for name, value in vars(model).items():
         if name == "_filter" and value is not None:
-            state = value.snapshot()
-            value = {key: np.asarray(part).tobytes() for key, part in state.items()}
+            value = to_bytes(value.snapshot())
+        elif name == "_watch" and value is not None:
+            value = to_bytes(value.snapshot()), value.rows, value.alarms, value.open
+        elif name == "_lags":
+            value = value.labels.tolist()
         elif name == "_codes":
             value = [code.classes.tolist() for code in value]
         elif name == "_pending":

@@ -1,5 +1,6 @@
 """Files of the automatic learner: continue to the last bit, refuse whatever makes no sense."""
 
+import contextlib
 import copy
 import json
 import pickle
@@ -205,7 +206,7 @@ def test_a_transformer_cannot_be_saved_and_the_error_says_what_to_do(tmp_path):
 def test_parameters_changed_on_the_way_are_refused(change, tmp_path):
     X, y = stream(50)
     model = DFOPRegressor().fit(X, y).set_params(**change)
-    with pytest.raises(ValueError, match="set (it|them) back before saving"):
+    with pytest.raises(ValueError, match=r"set (it|them) back before saving"):
         save(model, tmp_path / "x")
     assert list(tmp_path.iterdir()) == []
 
@@ -228,11 +229,13 @@ def test_a_river_file_of_format_2_stays_readable():
     X = np.sin((t + 1.0) * np.sqrt(np.arange(2.0, 6.0)))
     y = X @ [1.0, 2.0, 3.0, 4.0]
     twin = load(FORMATS / "format-2-automatic-river.dfop")
+    right = 0
     for row, target in zip(X[200:].tolist(), y[200:].tolist(), strict=True):
         x = dict(zip("abcd", row, strict=True))
         label = "up" if target > 0 else "down"
-        assert twin.predict_one(x) == label or abs(target) < 1.5
+        right += twin.predict_one(x) == label
         twin.learn_one(x, label)
+    assert right >= 95
 
 
 # -- forged files -----------------------------------------------------------------------------
@@ -287,13 +290,11 @@ def assert_harmless(path):
     """A file is refused, or gives a model that predicts and learns finite numbers."""
     try:
         model = load(path)
-    except ModelFileError as error:
-        assert "makes no sense" in str(error)
+    except ModelFileError:
         return False
-    try:
+    # names or kinds of columns or classes that these rows do not have
+    with contextlib.suppress(ValueError):
         use(model)
-    except ValueError as error:  # names or kinds of columns that these rows do not have
-        assert "feature" in str(error) or "column" in str(error) or "class" in str(error), error
     return True
 
 

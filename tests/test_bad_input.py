@@ -147,7 +147,8 @@ def test_a_regressor_refuses_bad_rows(name, call):
     rows, y, extra, fragments = ROWS[name]
     if call == "fit" and name in ("too many columns", "too few columns"):
         pytest.skip("a fit starts anew with any number of columns")
-    refused(started_regressor(), lambda m: getattr(m, call)(rows, y, **extra), *fragments)
+    for model in (started_regressor(), DFOPRegressor(features="linear").partial_fit(X, Y)):
+        refused(model, lambda m: getattr(m, call)(rows, y, **extra), *fragments)
     if "columns" not in name and "a word" not in name:
         refused(DFOPRegressor(), lambda m: getattr(m, call)(rows, y, **extra), *fragments)
 
@@ -429,7 +430,7 @@ def test_arguments_are_never_written_to():
     }
     for values in arrays.values():
         values.flags.writeable = False
-    DFOPRegressor().partial_fit(**arrays)
+    DFOPRegressor(0.001).partial_fit(**arrays)
     assert (arrays["X"] == X).all()
 
 

@@ -18,8 +18,14 @@ BASELINES = [
 LEARNERS = [
     pytest.param(lambda: DFOPClassifier(0.05), id="DFOPClassifier"),
     pytest.param(lambda: DFOPRegressor(0.05), id="DFOPRegressor"),
+    pytest.param(DFOPClassifier, id="DFOPClassifier-auto"),
+    pytest.param(DFOPRegressor, id="DFOPRegressor-auto"),
+    pytest.param(lambda: DFOPRegressor(lags=2), id="DFOPRegressor-lags"),
     pytest.param(lambda: river.DFOPClassifier(0.05), id="river.DFOPClassifier"),
     pytest.param(lambda: river.DFOPRegressor(0.05), id="river.DFOPRegressor"),
+    pytest.param(river.DFOPClassifier, id="river.DFOPClassifier-auto"),
+    pytest.param(river.DFOPRegressor, id="river.DFOPRegressor-auto"),
+    pytest.param(lambda: river.DFOPClassifier(lags=2), id="river.DFOPClassifier-lags"),
 ]
 
 

@@ -36,7 +36,7 @@ def test_the_first_prediction_is_the_tie_rule(rng):
 
 
 def test_a_margin_of_exactly_zero_means_the_first_class():
-    model = DFOPClassifier(fit_intercept=False).fit([[1.0], [-1.0]], ["up", "down"])
+    model = DFOPClassifier(0.001, fit_intercept=False).fit([[1.0], [-1.0]], ["up", "down"])
     assert model.decision_function([[0.0]]) == 0.0
     assert model.predict([[0.0]]) == "down"
 

@@ -52,7 +52,10 @@ public:
         }
         // The second class gets the share r of the rest; it stays behind if right > r / (1 + r).
         const double r = largest / others;
-        const double right = std::max(curves_[top].at(lead(s, top)), kAhead * r / (1.0 + r));
+        // Where the curve says less than that, leads still tell rows apart.
+        const double ahead = lead(s, top);
+        const double least = (kAhead + kTilt * ahead) * r / (1.0 + r);
+        const double right = std::max(curves_[top].at(ahead), least);
         for (std::size_t k = 0; k < classes(); ++k)
             p[k] = k == top ? right : (1.0 - right) * (p[k] / others);
     }
@@ -86,7 +89,7 @@ private:
     static constexpr double kLargestWeight = 20.0; // on separable streams the slope has no maximum
     static constexpr double kLeast = 0.01;         // of the other classes, before normalising
     static constexpr double kLeastCurvature = 1e-3;
-    static constexpr double kAhead = 1.0 + 1e-9;
+    static constexpr double kAhead = 1.0 + 1e-9, kTilt = 1e-6;
 
     struct Curve {
         double slope = 2.0, constant = 0.0;

@@ -194,13 +194,18 @@ void Filter::learn(const double* X, std::size_t n, Targets y, PerRow discount, P
             double* x = x_.data() + rows * padded();
             if (gain[t + rows] < kLeastGain) break;
             if (t + rows + chunk_rows_ < n) prefetch(row + chunk_rows_ * features_, features_);
+            growth_[rows] = 1.0 / discount[t + rows];
+            walk_[rows] = walk[t + rows];
             if (!stage(row, x)) {
                 if (rows > 0) break;  // the rows before this one are learned at the old scale
+                if (walk_[0] > 0.0) {  // weights walk at the scale that they had until now
+                    forget(discount[t], walk_[0]);
+                    growth_[0] = 1.0;
+                    walk_[0] = 0.0;
+                }
                 grow_scales(row);
                 stage(row, x);
             }
-            growth_[rows] = 1.0 / discount[t + rows];
-            walk_[rows] = walk[t + rows];
             const double fading = fading_of(growth_[rows], walk_[rows]);
             if (fading > 1.0 && faded_ * fading > kRefresh) {
                 if (rows > 0) break;

@@ -24,6 +24,7 @@ FORGETTING = (0.0, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3)
 WALKS = (1e-4, 1e-2, 1.0, 100.0)
 CURVED_FORGETTING = (0.0, 3e-3, 3e-2)
 CURVED_WALKS = (1e-5, 1e-3)
+"""Of curved experts beside linear ones, which have the full range; alone they have it, too."""
 
 WIDTHS = (0.6, 2.4)
 """Of the Fourier features, in standard deviations of a feature, times the root of their number."""
@@ -108,14 +109,15 @@ def make_bank(
 ) -> Bank:
     """Build the bank for `count` features."""
     prior = NUMBER_PRIOR if targets[0][0] == "number" else LABEL_PRIOR
+    kinds = {kind for kind, _, _ in maps}
     experts: list[tuple[int, float, float]] = []
     for place, (kind, _, _) in enumerate(maps):
         if isinstance(rule, ByRows):
             experts.append((place, rule.mu, 0.0))
             continue
-        linear = kind == "linear"
-        experts += [(place, mu, 0.0) for mu in (FORGETTING if linear else CURVED_FORGETTING)]
-        experts += [(place, 0.0, q) for q in (WALKS if linear else CURVED_WALKS)]
+        few = kind != "linear" and len(kinds) > 1
+        experts += [(place, mu, 0.0) for mu in (CURVED_FORGETTING if few else FORGETTING)]
+        experts += [(place, 0.0, q) for q in (CURVED_WALKS if few else WALKS)]
     return Bank(
         count,
         targets,

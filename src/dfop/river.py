@@ -165,6 +165,8 @@ class _DictLearner(Insight, base.Estimator):
 
     def _frame_with_lags(self, X: pd.DataFrame, labels: list[Any] | None) -> pd.DataFrame:
         """Put lags before the columns; `labels` are those of the rows, None to predict."""
+        if labels is not None and X.columns.is_unique:
+            X = X[in_order(X.columns)]
         if not self.lags:
             return X
         names = _lag_names(self.lags)
@@ -180,7 +182,7 @@ class _DictLearner(Insight, base.Estimator):
 
     def _learn_matrix(self, X: pd.DataFrame, targets: Array, opens: list[int]) -> None:
         """Learn rows; before each of the rows in `opens`, an output is opened."""
-        batch = read_frame(X[in_order(X.columns)] if X.columns.is_unique else X)
+        batch = read_frame(X)
         coder = self._rows.coder
         with coder.lock:
             coded = coder.code(batch)
@@ -340,12 +342,13 @@ class DFOPRegressor(_DictLearner, base.MiniBatchRegressor):
 
         Examples
         --------
+        >>> import random
         >>> from dfop.river import DFOPRegressor
-        >>> model = DFOPRegressor()
-        >>> for t in range(300):
-        ...     model.learn_one({"a": t % 7}, t % 7 + (-1) ** t)  # noise of size 1
-        >>> low, high = model.predict_interval_one({"a": 3}, coverage=0.5)
-        >>> 1.5 < low < 3 < high < 4.5
+        >>> rng, model = random.Random(0), DFOPRegressor()
+        >>> for t in range(500):
+        ...     model.learn_one({"a": t % 7}, t % 7 + rng.gauss(0.0, 1.0))
+        >>> low, high = model.predict_interval_one({"a": 3}, coverage=0.9)
+        >>> 0.8 < low < 1.9 and 4.1 < high < 5.2  # 3 -+ 1.64 for this noise
         True
         """
         centre, half = self.predict_one(x), math.inf

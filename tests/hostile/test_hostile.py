@@ -65,7 +65,7 @@ def test_a_hostile_stream_with_gaps_and_text_is_survived(name):
 def test_random_adversaries_are_survived(first):
     for seed in range(first, first + 50):
         given = adversary(seed)
-        model = DFOPRegressor()
+        model = DFOPRegressor(0.001)
         ahead = model.predict_then_learn(given.X, given.y, **given.arguments)
         assert np.isfinite(ahead).all(), seed
         assert_sound(model)

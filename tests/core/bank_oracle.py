@@ -1,0 +1,127 @@
+"""The combination of experts in plain NumPy, one row at a time, from its formulas.
+
+1. ML-Poly: with r_k = 2 (yhat - y)(yhat - f_k), weights proportional to max(sum r_k, 0) over
+   (largest r^2 + sum r_k^2), equal while no sum is positive.
+2. Three filters learn what the mixture leaves over, from how the experts differ from it; of a label
+   also from the mixture itself, and with a constant.
+3. Mixture, filters and experts, weighted by exp(-eta * discounted loss), squared errors in units
+   of the best candidate's mean, wrong labels as they are.
+
+Everything is measured in half the range of the labels, rounded up to a power of two.
+"""
+
+import math
+
+import numpy as np
+
+from dfop.core.oracle import OracleFilter
+
+STACKS = (1e-2, 1e-3, 1e-4)
+STACK_PRIOR, STACK_CAP = 0.1, 1e6
+ETA = 0.5
+DISCOUNT = {"number": 0.99, "margin": 0.999, "one_hot": 0.999}
+
+
+class OracleOutput:
+    def __init__(self, coding, experts):
+        self.coding = coding
+        self.low, self.high, self.unit = {
+            "number": (None, None, 0.0),
+            "margin": (-1.0, 1.0, 1.0),
+            "one_hot": (0.0, 1.0, 0.5),
+        }[coding]
+        self.regret, self.squares, self.largest = np.zeros(experts), np.zeros(experts), 0.0
+        label = coding != "number"
+        self.stacks = [
+            OracleFilter(experts + label, 1, label, STACK_PRIOR, STACK_CAP) for _ in STACKS
+        ]
+
+    def clip(self, values, low, high):
+        return np.clip(values, low or 0.0, high or 0.0)
+
+    def step(self, experts, label):
+        """Candidates before the label, and how much squared errors shrink with the new unit."""
+        before = self.low, self.high
+        f = self.clip(experts, *before)
+        w = np.maximum(self.regret, 0.0)
+        w = np.divide(w, self.largest + self.squares, out=np.zeros_like(w), where=w > 0)
+        w = w / w.sum() if w.any() else np.full(len(f), 1 / len(f))
+        mixed = w @ f
+        shrink = self.include(label) if self.coding == "number" else 1.0
+        if self.unit == 0.0:
+            return np.r_[mixed, [mixed] * len(STACKS), f], shrink
+        u = self.unit
+        x = (f - mixed) / u
+        if self.coding != "number":
+            x = np.r_[x, (mixed - (self.low + self.high) / 2) / u]
+        stacked = []
+        for filter_, mu in zip(self.stacks, STACKS, strict=True):
+            out = np.empty((1, 1))
+            target = np.array([[(label - mixed) / u]])
+            filter_.learn(x[np.newaxis], target, np.array([1 - mu]), np.ones(1), out)
+            stacked.append(float(self.clip(mixed + u * out[0, 0], *before)))
+        r = 2 * (mixed - label) / u * (mixed - f) / u
+        self.regret += r
+        self.squares += r**2
+        self.largest = max(self.largest, (r**2).max())
+        return np.r_[mixed, stacked, f], shrink
+
+    def include(self, label):
+        self.low = label if self.low is None else min(self.low, label)
+        self.high = label if self.high is None else max(self.high, label)
+        half, old = (self.high - self.low) / 2, self.unit
+        if half > old:
+            self.unit = 2.0 ** math.ceil(math.log2(half))
+        if old == 0.0 or self.unit == old:
+            return 1.0
+        shrink = (old / self.unit) ** 2
+        self.regret *= shrink
+        self.squares *= shrink**2
+        self.largest *= shrink**2
+        return shrink
+
+
+class OracleBank:
+    """Linear experts that forget, for one target."""
+
+    def __init__(self, features, coding, outputs, forgetting, intercept, prior_variance, cap):
+        self.coding, self.forgetting = coding, forgetting
+        self.experts = [
+            OracleFilter(features, outputs, intercept, prior_variance, cap) for _ in forgetting
+        ]
+        self.outputs = [OracleOutput(coding, len(forgetting)) for _ in range(outputs)]
+        self.losses = np.zeros(len(forgetting) + 1 + len(STACKS))
+        self.loss_rows = 0.0
+
+    def step(self, x, y):
+        """Predict one row before its target is read, then learn it."""
+        m = len(self.outputs)
+        predictions = np.empty((len(self.experts), m))
+        for k, mu in enumerate(self.forgetting):
+            lam = np.array([1 - mu])
+            self.experts[k].learn(
+                x[np.newaxis], y[np.newaxis], lam, np.ones(1), predictions[k : k + 1]
+            )
+        shares = self.shares()
+        steps = [o.step(predictions[:, i], y[i]) for i, o in enumerate(self.outputs)]
+        candidates = np.array([candidate for candidate, _ in steps])  # outputs x candidates
+        ahead = candidates @ shares
+        if self.coding == "number":
+            self.losses *= steps[0][1]
+            if self.outputs[0].unit == 0.0:
+                return ahead
+            loss = ((candidates[0] - y[0]) / self.outputs[0].unit) ** 2
+        elif self.coding == "margin":
+            loss = (candidates[0] > 0) != (y[0] > 0)
+        else:
+            loss = candidates.argmax(axis=0) != y.argmax()
+        self.losses = DISCOUNT[self.coding] * self.losses + loss
+        self.loss_rows = DISCOUNT[self.coding] * self.loss_rows + 1
+        return ahead
+
+    def shares(self):
+        least = self.losses.min()
+        unit = least / max(self.loss_rows, 1.0) if self.coding == "number" else 1.0
+        behind = self.losses - least
+        weights = np.exp(-ETA * behind / unit) if unit > 0.0 else (behind == 0.0).astype(float)
+        return weights / weights.sum()
