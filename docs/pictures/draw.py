@@ -71,7 +71,7 @@ def experts():
     at = STEP * (np.arange(smooth.shape[1]) + len(kernel))
     ax = new_axes(9.0, 3.6)
     for name, colour, share, at_row in zip(
-        groups, COLOURS, smooth, (1000, 3000, 5000), strict=False
+        groups, COLOURS, smooth, (1000, 3500, 5000), strict=False
     ):
         ax.plot(at, share, color=colour, linewidth=1.5)
         height = share[np.searchsorted(at, at_row)]
