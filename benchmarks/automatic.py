@@ -28,9 +28,9 @@ Block = Callable[[slice], object]
 PAGE = """\
 # The automatic learner's speed
 
-Written by `make forests` (CapyMOA needs Java). Contenders take turns in one run, each is charged with the CPU time of the
-process and held to one thread; medians. Ratios carry over to other machines better than rows per
-second do.
+Written by `make forests` (CapyMOA needs Java). Contenders take turns in one run, each is charged
+with the CPU time of the process and held to one thread; medians. Ratios carry over to other
+machines better than rows per second do.
 
 ## Linear bank at {d} features
 
