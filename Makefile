@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/core/*)
 
-.PHONY: demo test lint check bench proofs automatic sanitize clean
+.PHONY: demo test lint check bench forests proofs automatic sanitize clean
 
 demo: $(VENV)/.demo
 	$(BIN)/dfop demo
@@ -52,7 +52,13 @@ automatic: $(VENV)/.dev
 
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/run.py
-	$(BIN)/python benchmarks/automatic.py
+
+# The automatic learner against forests, in a venv of their own: CapyMOA (Java) pins pandas 2.
+FOREST := .venv-forests
+forests:
+	$(PYTHON) -m venv $(FOREST)
+	$(FOREST)/bin/python -m pip install --quiet '.[bench,forests]'
+	$(FOREST)/bin/python benchmarks/automatic.py
 
 # The tests that reach the C++, with it under AddressSanitizer and UBSan, in a venv of their own.
 SAN := .venv-sanitize
@@ -66,4 +72,4 @@ sanitize:
 	tests/core tests/hostile $(filter-out tests/test_sklearn_contract.py,$(wildcard tests/test_*.py))
 
 clean:
-	rm -rf $(VENV) .venv-sanitize build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	rm -rf $(VENV) .venv-sanitize .venv-forests build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

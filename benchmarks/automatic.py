@@ -1,7 +1,9 @@
 """The automatic learner against its peers; writes results-automatic.md and .csv beside itself.
 
-Run with the extra ``bench`` installed, and Java for CapyMOA: ``python benchmarks/automatic.py``, or
-``make bench``. The Electricity stream is looked for in the folder DFOP_DATA, else downloaded.
+Run with the extras ``bench`` and ``forests`` installed, and Java for CapyMOA: ``make
+forests``. CapyMOA pins pandas 2, so it gets an environment of its own; where it is not installed,
+River's forest takes its place. The Electricity stream is looked for in the folder
+DFOP_DATA, else downloaded.
 """
 
 import csv
@@ -26,9 +28,9 @@ Block = Callable[[slice], object]
 PAGE = """\
 # The automatic learner's speed
 
-Written by `make bench`. Contenders take turns in one run, each is charged with the CPU time of the
-process and held to one thread; medians. Ratios carry over to other machines better than rows per
-second do.
+Written by `make forests` (CapyMOA needs Java). Contenders take turns in one run, each is charged
+with the CPU time of the process and held to one thread; medians. Ratios carry over to other
+machines better than rows per second do.
 
 ## Linear bank at {d} features
 

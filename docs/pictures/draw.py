@@ -70,15 +70,10 @@ def experts():
     smooth = np.array([np.convolve(s, kernel, mode="valid") for s in np.array(shares).T])
     at = STEP * (np.arange(smooth.shape[1]) + len(kernel))
     ax = new_axes(9.0, 3.6)
-    for name, colour, share, at_row in zip(
-        groups, COLOURS, smooth, (1000, 3000, 5000), strict=False
-    ):
+    places = ((1000, 0.75), (3300, 0.75), (5000, 1.2))  # of the names, beside their lines
+    for name, place, colour, share in zip(groups, places, COLOURS, smooth, strict=False):
         ax.plot(at, share, color=colour, linewidth=1.5)
-        height = share[np.searchsorted(at, at_row)]
-        ax.annotate(
-            name, (at_row, height), xytext=(0, 8), textcoords="offset points", color=colour,
-            ha="center",
-        )  # fmt: skip
+        ax.annotate(name, place, color=colour, ha="center")
     for change, what in ((0, "steady"), (third, "weights walk"), (2 * third, "curved")):
         if change:
             ax.axvline(change, color=GREY, linestyle=":", linewidth=1)
