@@ -351,8 +351,8 @@ def test_the_river_learner_is_the_array_learner(seed, most):
         for record, target, expected in zip(records_of(frame), y, ahead, strict=True):
             assert river.predict_one(record) == pytest.approx(expected, rel=1e-10, abs=1e-10)
             river.learn_one(record, target)
-    assert list(river.weights) == array.coded_names_.tolist()
-    np.testing.assert_allclose(list(river.weights.values()), array.coef_, atol=1e-10)
+    weights = dict(zip(array.coded_names_.tolist(), array.coef_.tolist(), strict=True))
+    assert river.weights == pytest.approx(weights, abs=1e-10)
 
 
 @settings(max_examples=25, deadline=None)
@@ -387,11 +387,11 @@ def test_what_a_river_row_does_not_have_is_zero_and_no_gap():
 
 def test_a_river_feature_of_gaps_may_become_either_kind():
     for value, name in ("x", "a=x"), (2.0, "a"):
-        model = dfop.river.DFOPRegressor()
+        model = dfop.river.DFOPRegressor(0.001)
         model.learn_one({"a": None, "b": 1.0}, 1.0)
         model.learn_one({"a": value, "b": 1.0}, 1.0)
         model.learn_one({"a": value, "b": 1.0}, 1.0)
-        assert list(model.weights) == [name, "b", "a is missing"]
+        assert set(model.weights) == {name, "b", "a is missing"}
 
 
 # -- files, threads ---------------------------------------------------------------------------

@@ -18,7 +18,7 @@ def test_every_block_of_the_page_runs(capsys):
         exec(block, names)
     shown = ["size", "color=red", "size is missing", "color=blue", "color is missing"]
     assert names["model"].coded_names_.tolist() == [*shown, "city=Rome", "city=Oslo"]
-    assert list(names["twin"].weights) == shown[:-1]
+    assert set(names["twin"].weights) == set(shown[:-1])
     assert "color=blue" in capsys.readouterr().out
 
 
