@@ -82,6 +82,12 @@ void Bank::learn_block(const double* X, std::size_t n, const double* Y, PerRow e
         view_row(X + t * features_, t, z_, views_);
         if (curved_ && seen[t]) standardiser_.update(X + t * features_);
     }
+    labels_.assign(Y, Y + n * outputs_);
+    std::size_t first = 0;
+    for (const Combiner& combiner : combiners_) {
+        combiner.bound_labels(n, outputs_, seen.data(), labels_.data() + first);
+        first += combiner.outputs();
+    }
     predictions_.resize(experts_.size() * n * outputs_);
     const auto columns = static_cast<std::ptrdiff_t>(outputs_);
     std::vector<double> discount(n), gain(n), walk(n);
@@ -92,17 +98,17 @@ void Bank::learn_block(const double* X, std::size_t n, const double* Y, PerRow e
             gain[t] = fading.gain(elapsed[t], age[t]);
             walk[t] = fading.walk * elapsed[t];
         }
-        experts_[k].learn(view(views_, design_.experts[k].map, X), n, {Y, columns, 1},
+        experts_[k].learn(view(views_, design_.experts[k].map, X), n, {labels_.data(), columns, 1},
                           {discount.data(), 1}, {gain.data(), 1}, {walk.data(), 1},
                           predictions_.data() + k * n * outputs_);
     }
-    std::size_t first = 0;
+    first = 0;
     for (Combiner& combiner : combiners_) {
-        combiner.learn({n, outputs_, predictions_.data() + first, Y + first, seen.data(),
-                        yhat + first});
+        combiner.learn({n, outputs_, predictions_.data() + first, labels_.data() + first,
+                        seen.data(), yhat + first});
         first += combiner.outputs();
     }
-    record_errors(predictions_, Y, n, seen);
+    record_errors(predictions_, labels_.data(), n, seen);
 }
 
 void Bank::record_errors(const std::vector<double>& predictions, const double* Y, std::size_t n,

@@ -89,7 +89,7 @@ private:
     std::vector<Combiner> combiners_;
     ErrorRecord errors_;
     Views views_;
-    std::vector<double> z_, predictions_;
+    std::vector<double> z_, labels_, predictions_;
 };
 
 }  // namespace dfop

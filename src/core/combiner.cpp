@@ -14,6 +14,8 @@ constexpr double kStackPrior = 0.1, kStackCap = 1e6;
 constexpr double kSmallestUnit = 0x1p-1000;  // its inverse is finite
 // Numbers may go on beyond the range seen so far: a share of it that helps series with a trend.
 constexpr double kMargin = 0.1;
+// How many ranges out a label may be.
+constexpr double kReach = 3.0;
 constexpr double kEta = 0.5;
 // Labels are right or wrong, which tells less about a candidate than an error does.
 constexpr double kLossDiscount = 0.99, kLabelLossDiscount = 0.999;
@@ -21,9 +23,9 @@ constexpr double kLossDiscount = 0.99, kLabelLossDiscount = 0.999;
 }  // namespace
 
 Range Range::of(Coding coding) {
-    if (coding == Coding::margin) return {-1.0, 1.0, 1.0, false, 0.0};
-    if (coding == Coding::one_hot) return {0.0, 1.0, 0.5, false, 0.0};
-    return {0.0, 0.0, 0.0, true, kMargin};
+    if (coding == Coding::margin) return {-1.0, 1.0, 1.0, kTrusted, 0.0};
+    if (coding == Coding::one_hot) return {0.0, 1.0, 0.5, kTrusted, 0.0};
+    return {0.0, 0.0, 0.0, 0.0, kMargin};
 }
 
 double Range::clip(double value) const {
@@ -31,10 +33,16 @@ double Range::clip(double value) const {
     return std::clamp(value, low - beyond, high + beyond);
 }
 
+double Range::bounded(double label) const {
+    const double reach = kReach * (high - low);
+    if (labels < kTrusted || reach == 0.0) return label;
+    return std::clamp(label, low - reach, high + reach);
+}
+
 void Range::include(double label) {
-    low = empty ? label : std::min(low, label);
-    high = empty ? label : std::max(high, label);
-    empty = false;
+    low = labels == 0.0 ? label : std::min(low, label);
+    high = labels == 0.0 ? label : std::max(high, label);
+    labels = std::min(labels + 1.0, kTrusted);
     const double half = 0.5 * high - 0.5 * low;
     if (half > unit) unit = std::max(power_of_two_above(half), kSmallestUnit);
 }
@@ -119,6 +127,17 @@ void Combiner::stack_row(const double* predictions, double mixed, const Range& r
     const double inverse = range.unit > 0.0 ? 1.0 / range.unit : 0.0;
     for (std::size_t k = 0; k < experts_; ++k) x[k] = (predictions[k] - mixed) * inverse;
     if (coding_ != Coding::number) x[experts_] = (mixed - 0.5 * (range.low + range.high)) * inverse;
+}
+
+void Combiner::bound_labels(std::size_t rows, std::size_t width, const unsigned char* seen,
+                            double* labels) const {
+    if (coding_ != Coding::number) return;
+    Range range = outputs_[0].range;
+    for (std::size_t t = 0; t < rows; ++t) {
+        if (!seen[t]) continue;
+        labels[t * width] = range.bounded(labels[t * width]);
+        range.include(labels[t * width]);
+    }
 }
 
 void Combiner::learn(const Block& block) {
@@ -292,7 +311,7 @@ std::vector<double> Combiner::snapshot() const {
     calm_.save(state);
     for (const Output& output : outputs_) {
         const Range& range = output.range;
-        state.insert(state.end(), {range.low, range.high, range.unit, range.empty ? 1.0 : 0.0});
+        state.insert(state.end(), {range.low, range.high, range.unit, range.labels});
         output.mixture.save(state);
     }
     return state;
@@ -305,7 +324,7 @@ void Combiner::restore(const std::vector<double>& state) {
     loss_rows_ = *from++;
     from = calm_.load(from);
     for (Output& output : outputs_) {
-        output.range = {from[0], from[1], from[2], from[3] != 0.0, output.range.margin};
+        output.range = {from[0], from[1], from[2], from[3], output.range.margin};
         from = output.mixture.load(from + 4);
     }
     weigh();

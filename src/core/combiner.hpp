@@ -21,11 +21,16 @@ enum class Coding { number, margin, one_hot };
 // in it, so that nothing depends on the unit of the labels and no digit is lost.
 struct Range {
     double low = 0.0, high = 0.0, unit = 0.0;
-    bool empty = true;    // no label yet
+    double labels = 0.0;  // how many, up to kTrusted
     double margin = 0.0;  // by which predictions may leave the range, as a share of it
+
+    static constexpr double kTrusted = 10.0;  // labels tell their range from here on
 
     static Range of(Coding);
     double clip(double value) const;
+    // A label far out counts as one that is three ranges out: one of them must not decide what
+    // thousands of rows have taught, and many of them soon widen the range.
+    double bounded(double label) const;
     void include(double label);
 };
 
@@ -57,6 +62,10 @@ public:
     std::size_t outputs() const { return outputs_.size(); }
     std::size_t candidates() const { return 1 + kStacks + experts_; }
     void add_outputs(std::size_t count);  // of a class label
+
+    // Draws in what is far out of row t's number at [t * width].
+    void bound_labels(std::size_t rows, std::size_t width, const unsigned char* seen,
+                      double* labels) const;
 
     // Rows with the predictions of all experts: expert k, row t, output o at
     // [(k * rows + t) * width + o]. They are clipped to the labels seen before the row.

@@ -203,7 +203,7 @@ def _check_mixture(state: Array) -> None:
     within(regret / most, -1.0, 1.0, "regrets")
 
 
-def _check_range(coding: str, low: float, high: float, unit: float, empty: float) -> None:
+def _check_range(coding: str, low: float, high: float, unit: float, labels: float) -> None:
     if coding == "number":
         half = 0.5 * high - 0.5 * low
         fraction, exponent = math.frexp(half)
@@ -211,11 +211,12 @@ def _check_range(coding: str, low: float, high: float, unit: float, empty: float
         fits = (
             -(2.0**500) <= low <= high <= 2.0**500
             and unit == (max(above, 2.0**-1000) if half > 0.0 else 0.0)
-            and (empty == 0.0 or (empty == 1.0 and low == high == 0.0))
+            and labels in range(11)
+            and (labels > 0.0 or low == high == 0.0)
         )
     else:
-        fits = (low, high, unit, empty) == (
-            (-1.0, 1.0, 1.0, 0.0) if coding == "margin" else (0.0, 1.0, 0.5, 0.0)
+        fits = (low, high, unit, labels) == (
+            (-1.0, 1.0, 1.0, 10.0) if coding == "margin" else (0.0, 1.0, 0.5, 10.0)
         )
     if not fits:
         raise ValueError("the range of labels")

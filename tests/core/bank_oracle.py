@@ -5,9 +5,12 @@
 2. Three filters learn what the mixture leaves over, from how the experts differ from it; of a label
    also from the mixture itself, and with a constant.
 3. Mixture, filters and experts, weighted by exp(-eta * discounted loss), squared errors in units
-   of the best candidate's mean, wrong labels as they are.
+   of the best candidate's mean, wrong labels as they are. Of numbers, half of the prediction is a
+   second ML-Poly over all of them.
 
-Everything is measured in half the range of the labels, rounded up to a power of two.
+Everything is measured in half the range of the labels, rounded up to a power of two. Predictions of
+numbers may leave the range by a tenth of it; once ten have come, a number counts as at most three
+ranges out.
 """
 
 import math
@@ -19,34 +22,63 @@ from dfop.core.oracle import OracleFilter
 STACKS = (1e-2, 1e-3, 1e-4)
 STACK_PRIOR, STACK_CAP = 0.1, 1e6
 ETA = 0.5
+MARGIN, REACH, TRUSTED = 0.1, 3.0, 10
 DISCOUNT = {"number": 0.99, "margin": 0.999, "one_hot": 0.999}
+
+
+class OracleMlPoly:
+    def __init__(self, experts):
+        self.regret, self.squares, self.largest = np.zeros(experts), np.zeros(experts), 0.0
+
+    def weights(self):
+        w = np.maximum(self.regret, 0.0)
+        w = np.divide(w, self.largest + self.squares, out=np.zeros_like(w), where=w > 0)
+        return w / w.sum() if w.any() else np.full(len(w), 1 / len(w))
+
+    def learn(self, f, label, unit):
+        mixed = self.weights() @ f
+        r = 2 * (mixed - label) / unit * (mixed - f) / unit
+        self.regret += r
+        self.squares += r**2
+        self.largest = max(self.largest, (r**2).max())
+
+    def rescale(self, shrink):
+        self.regret *= shrink
+        self.squares *= shrink**2
+        self.largest *= shrink**2
 
 
 class OracleOutput:
     def __init__(self, coding, experts):
         self.coding = coding
+        self.labels = 0
         self.low, self.high, self.unit = {
             "number": (None, None, 0.0),
             "margin": (-1.0, 1.0, 1.0),
             "one_hot": (0.0, 1.0, 0.5),
         }[coding]
-        self.regret, self.squares, self.largest = np.zeros(experts), np.zeros(experts), 0.0
+        self.mixture = OracleMlPoly(experts)
         label = coding != "number"
         self.stacks = [
             OracleFilter(experts + label, 1, label, STACK_PRIOR, STACK_CAP) for _ in STACKS
         ]
 
     def clip(self, values, low, high):
-        return np.clip(values, low or 0.0, high or 0.0)
+        low, high = low or 0.0, high or 0.0
+        margin = MARGIN * (high - low) if self.coding == "number" else 0.0
+        return np.clip(values, low - margin, high + margin)
+
+    def bounded(self, label):
+        if self.coding != "number" or self.labels < TRUSTED or self.low == self.high:
+            return label
+        reach = REACH * (self.high - self.low)
+        return min(max(label, self.low - reach), self.high + reach)
 
     def step(self, experts, label):
         """Candidates before the label, and how much squared errors shrink with the new unit."""
         before = self.low, self.high
         f = self.clip(experts, *before)
-        w = np.maximum(self.regret, 0.0)
-        w = np.divide(w, self.largest + self.squares, out=np.zeros_like(w), where=w > 0)
-        w = w / w.sum() if w.any() else np.full(len(f), 1 / len(f))
-        mixed = w @ f
+        mixed = self.mixture.weights() @ f
         shrink = self.include(label) if self.coding == "number" else 1.0
         if self.unit == 0.0:
             return np.r_[mixed, [mixed] * len(STACKS), f], shrink
@@ -60,13 +92,11 @@ class OracleOutput:
             target = np.array([[(label - mixed) / u]])
             filter_.learn(x[np.newaxis], target, np.array([1 - mu]), np.ones(1), out)
             stacked.append(float(self.clip(mixed + u * out[0, 0], *before)))
-        r = 2 * (mixed - label) / u * (mixed - f) / u
-        self.regret += r
-        self.squares += r**2
-        self.largest = max(self.largest, (r**2).max())
+        self.mixture.learn(f, label, u)
         return np.r_[mixed, stacked, f], shrink
 
     def include(self, label):
+        self.labels += 1
         self.low = label if self.low is None else min(self.low, label)
         self.high = label if self.high is None else max(self.high, label)
         half, old = (self.high - self.low) / 2, self.unit
@@ -75,9 +105,7 @@ class OracleOutput:
         if old == 0.0 or self.unit == old:
             return 1.0
         shrink = (old / self.unit) ** 2
-        self.regret *= shrink
-        self.squares *= shrink**2
-        self.largest *= shrink**2
+        self.mixture.rescale(shrink)
         return shrink
 
 
@@ -92,10 +120,12 @@ class OracleBank:
         self.outputs = [OracleOutput(coding, len(forgetting)) for _ in range(outputs)]
         self.losses = np.zeros(len(forgetting) + 1 + len(STACKS))
         self.loss_rows = 0.0
+        self.calm = OracleMlPoly(len(self.losses))
 
     def step(self, x, y):
         """Predict one row before its target is read, then learn it."""
         m = len(self.outputs)
+        y = np.array([o.bounded(label) for o, label in zip(self.outputs, y, strict=True)])
         predictions = np.empty((len(self.experts), m))
         for k, mu in enumerate(self.forgetting):
             lam = np.array([1 - mu])
@@ -105,12 +135,16 @@ class OracleBank:
         shares = self.shares()
         steps = [o.step(predictions[:, i], y[i]) for i, o in enumerate(self.outputs)]
         candidates = np.array([candidate for candidate, _ in steps])  # outputs x candidates
+        if self.coding == "number":
+            shares = (shares + self.calm.weights()) / 2
         ahead = candidates @ shares
         if self.coding == "number":
             self.losses *= steps[0][1]
+            self.calm.rescale(steps[0][1])
             if self.outputs[0].unit == 0.0:
                 return ahead
             loss = ((candidates[0] - y[0]) / self.outputs[0].unit) ** 2
+            self.calm.learn(candidates[0], y[0], self.outputs[0].unit)
         elif self.coding == "margin":
             loss = (candidates[0] > 0) != (y[0] > 0)
         else:

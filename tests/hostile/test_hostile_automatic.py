@@ -91,15 +91,15 @@ def test_random_adversaries_are_survived_and_can_be_saved(first, tmp_path):
 @pytest.mark.parametrize("outlier", [1e10, 1e100, 3e150, -3e150])
 def test_one_label_far_out_is_survived(outlier):
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(8_000, 3))
-    y = X @ [1.0, 2.0, 3.0] + 0.1 * rng.normal(size=8_000)
+    X = rng.normal(size=(2_000, 3))
+    y = X @ [1.0, 2.0, 3.0] + 0.1 * rng.normal(size=2_000)
     y[1_000] = outlier
     model = DFOPRegressor()
     ahead = model.predict_then_learn(X, y)
     assert np.isfinite(ahead).all()
     assert_sound(model, X[:10])
-    if outlier == 1e10:  # and forgotten, once the loss of that one row has faded
-        assert np.median(np.abs(ahead - y)[7_000:]) <= 0.2
+    # and soon forgotten: it counted as three ranges out
+    assert np.median(np.abs(ahead - y)[1_500:2_000]) <= 0.2
 
 
 @pytest.mark.parametrize("value", [0.0, 5e-324, 1e-150, 1.0, -1e150])
