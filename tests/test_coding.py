@@ -125,7 +125,7 @@ def test_what_only_text_tells_is_learned(rng):
 
 
 def containers(frame):
-    text = frame.astype({"color": "str", "city": "str"})
+    text = frame.astype({"color": "string", "city": "string"})
     return {
         "strings": text,
         "categories": frame.astype({"color": "category", "city": "category"}),
