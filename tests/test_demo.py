@@ -13,9 +13,11 @@ from dfop.cli import app
 
 def test_dfop_follows_where_plain_rls_does_not():
     result = demo.run(*demo.make_stream())
-    plain, ours = result.errors.values()
-    assert np.mean(ours[-1000:]) < 1.2 * demo.NOISE**2
-    assert np.mean(plain[-1000:]) > 10 * np.mean(ours[-1000:])
+    plain, ours, automatic = result.errors.values()
+    for followed in ours, automatic:
+        assert np.mean(followed[-1000:]) < 1.2 * demo.NOISE**2
+        assert np.mean(plain[-1000:]) > 10 * np.mean(followed[-1000:])
+    assert np.mean(automatic) < np.mean(ours)  # nobody told it the mu
 
 
 def test_the_command_shows_numbers_and_saves_a_picture(tmp_path):

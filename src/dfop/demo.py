@@ -41,12 +41,13 @@ def run(
     y: Array,
     track: Callable[[Iterable[slice], str, int], Iterable[slice]] = lambda parts, *_: parts,
 ) -> DemoResult:
-    """Feed the stream to both learners, part by part; `track` may show the progress."""
+    """Feed the stream to the learners, part by part; `track` may show the progress."""
     from time import perf_counter
 
     learners = {
         "plain RLS (mu = 0)": DFOPRegressor(forgetting=0),
         "DFOP (mu = 0.01)": DFOPRegressor(forgetting=0.01),
+        "DFOP, automatic": DFOPRegressor(),
     }
     errors, seconds = {}, {}
     parts = [slice(start, start + 1000) for start in range(0, len(X), 1000)]
@@ -67,7 +68,8 @@ def plot(result: DemoResult, path: Path, window: int = 500) -> None:
 
     figure = Figure(figsize=(9, 4.5), layout="constrained")
     axes = figure.subplots()
-    for (name, squared), colour in zip(result.errors.items(), ("#D55E00", "#0072B2"), strict=True):
+    looks = (("#D55E00", 0), ("#0072B2", 8), ("#009E73", -8))  # the last two end close together
+    for (name, squared), (colour, shift) in zip(result.errors.items(), looks, strict=True):
         total = np.cumsum(np.concatenate([[0.0], squared]))
         mean = (total[window:] - total[:-window]) / window
         rows = np.arange(window, len(squared) + 1)
@@ -75,7 +77,7 @@ def plot(result: DemoResult, path: Path, window: int = 500) -> None:
         axes.annotate(
             name,
             (rows[-1], mean[-1]),
-            xytext=(6, 0),
+            xytext=(6, shift),
             textcoords="offset points",
             color=colour,
             va="center",
