@@ -25,6 +25,8 @@ def everything(model):
             value = value.labels.tolist()
         elif name == "_codes":
             value = [code.classes.tolist() for code in value]
+        elif name == "_foretold":
+            value = {key: given.tobytes() for key, given in value.items()}
         elif name == "_pending":
             value = {key: (row.tobytes(), stamp) for key, (row, stamp) in value.items()}
         elif name == "_coder":

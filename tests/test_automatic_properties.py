@@ -276,3 +276,57 @@ def test_labels_that_come_late_in_their_order_give_every_forgetting_expert_the_e
         exact = np.linalg.solve(R, Z.T @ (decay * y))
         coef, constant = model._filter.coefficients(k)
         np.testing.assert_allclose(np.r_[constant, coef[0]], exact, atol=1e-8)
+
+
+@pytest.mark.parametrize("change", [{"forgetting": "auto"}, {"features": "rff"}, {"lags": 1}])
+def test_parameters_that_a_started_model_cannot_follow_are_refused(change):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(40, 2))
+    model = DFOPRegressor(0.01).fit(X, X[:, 0]).set_params(**change)
+    before = model.coef_.copy()
+    with pytest.raises(ValueError, match="start anew with fit"):
+        model.partial_fit(X, -X[:, 0])
+    assert (model.coef_ == before).all()
+    model.fit(X, -X[:, 0])
+
+
+def test_late_predictions_are_judged_as_they_were_made():
+    """A level that moves on while labels wait: what was said before counts, not hindsight."""
+    rng = np.random.default_rng(0)
+    n, delay = 1500, 20
+    level = np.cumsum(0.3 * rng.normal(size=n))
+    X = rng.normal(size=(n, 1))
+    model = DFOPRegressor(features="linear").fit(X[:50], level[:50])
+    for t in range(50, n):
+        model.predict_pending(X[t : t + 1], [t])
+        if t - delay >= 50:
+            model.learn_pending([t - delay], level[t - delay : t - delay + 1])
+    low, high = model.predict_interval(X[:1], 0.9)[0]
+    # errors of a walk after 20 steps of variance .09: 1.64 standard deviations of 1.34
+    assert 1.0 < (high - low) / 2 < 5.0
+
+
+def test_what_moved_has_the_sign_of_the_output_that_moved():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(1024, 2))
+    slope = np.where(np.arange(1024) < 700, 5.0, -5.0)
+    Y = np.c_[0.1 * rng.normal(size=1024), slope * X[:, 1] + 0.1 * rng.normal(size=1024)]
+    model = DFOPRegressor(features="linear").fit(X, Y)
+    (alarm,) = model.alarms_
+    name, z = next(iter(alarm.moved.items()))
+    assert name == "x1"
+    assert z < -10
+
+
+def test_a_young_model_has_no_drift_yet():
+    X = np.arange(10.0).reshape(5, 2)
+    model = DFOPRegressor().fit(X, X[:, 0])
+    assert not hasattr(model, "drift_")
+
+
+def test_intervals_before_the_first_label_are_infinite():
+    model = DFOPRegressor()
+    model.predict_pending([[1.0], [2.0]], ["a", "b"])
+    assert np.isinf(model.predict_interval([[1.0]])).all()
+    with pytest.raises(ValueError, match="coverage="):
+        model.predict_interval([[1.0]], [0.9])

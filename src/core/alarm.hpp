@@ -18,29 +18,25 @@ namespace dfop {
 
 class Alarm {
 public:
-    struct Found {
-        std::size_t rows;  // since the errors began to rise, this row included; 0: no alarm
-        double usual;      // mean squared error before
-    };
-
-    // One row's squared error (of several outputs in one unit: their sum). After an alarm
-    // everything starts afresh.
-    Found update(double squared_error) {
+    // One row's squared error (of several outputs in one unit: their sum). Returns how many rows
+    // ago the errors began to rise, this row included; 0: no alarm. After one everything starts
+    // afresh.
+    std::size_t update(double squared_error) {
         const double v = std::min(squared_error, kLargest);
         const bool watching = rows_ >= kQuietRows;
         if (watching) {
             sum_ = std::max(0.0, sum_ + trusted_.standardised(v) - kAllowance);
             rising_ = sum_ > 0.0 ? rising_ + 1.0 : 0.0;
             if (sum_ > kThreshold) {
-                const Found found{static_cast<std::size_t>(rising_), trusted_.mean};
+                const auto rows = static_cast<std::size_t>(rising_);
                 *this = Alarm();
-                return found;
+                return rows;
             }
         }
         latest_.update(v, std::max(kShare, kHaste / (rows_ + kHaste)), watching);
         if (sum_ == 0.0) trusted_ = latest_;
         rows_ += 1.0;
-        return {0, trusted_.mean};
+        return 0;
     }
 
     std::vector<double> snapshot() const {

@@ -77,7 +77,7 @@ nb::object calibrate(Calibration& part, const Matrix& scores, const Labels& labe
 std::vector<std::pair<std::size_t, std::size_t>> watch(Alarm& part, const Vector& squared_errors) {
     std::vector<std::pair<std::size_t, std::size_t>> found;
     for (std::size_t t = 0; t < squared_errors.shape(0); ++t)
-        if (const std::size_t rows = part.update(squared_errors.data()[t]).rows)
+        if (const std::size_t rows = part.update(squared_errors.data()[t]))
             found.emplace_back(t, rows);
     return found;
 }

@@ -106,8 +106,9 @@ def row_weights(
     if isinstance(rule, Automatic):
         if discount is not None or time is not None:
             raise ValueError(
-                f"{'discount' if time is None else 'time'}= says how fast to forget, and "
-                'forgetting="auto" finds that out: leave one of them away'
+                f"{'discount' if time is None else 'time'}= says how fast to forget, and the "
+                "experts of this model have each their own pace: leave it away, or use a single "
+                'filter (forgetting=0.001, features="linear")'
             )
         return RowTimes(np.ones(1) if weight is None else weight, clock)
     if discount is not None and time is not None:

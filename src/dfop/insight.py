@@ -59,6 +59,7 @@ class Insight(ABC):
         per_row: tuple[Array, Array],
         known: NDArray[np.bool_],
         outputs: Array,
+        foretold: Array | None = None,
     ) -> list[Any]:
         """Let a bank learn rows and the watch see them; return what was told of runs of rows."""
         assert self._watch is not None
@@ -71,7 +72,8 @@ class Insight(ABC):
                 *cut(per_row, part, n),
                 outputs[part],
             )
-            told.append(self._see(outputs[part], targets[part], known[part]))
+            judged = outputs if foretold is None else foretold
+            told.append(self._see(judged[part], targets[part], known[part]))
             start = part.stop
         return told
 
@@ -141,12 +143,15 @@ class Insight(ABC):
         if len(experts) < 2:
             raise AttributeError('drift_ needs linear experts: features="auto" or "linear"')
         errors = bank.errors()
-        return drift_spectrum(
-            [bank.experts[k][1] for k in experts],
-            errors["history"][:, experts],
-            int(errors["piece_length"]),
-            weights=bank.features + bank.intercept,
-        )
+        try:
+            return drift_spectrum(
+                [bank.experts[k][1] for k in experts],
+                errors["history"][:, experts],
+                int(errors["piece_length"]),
+                weights=bank.features + bank.intercept,
+            )
+        except ValueError as error:  # too few rows: as if it were not there yet
+            raise AttributeError(f"drift_ is not known yet: {error}") from None
 
     @property
     def alarms_(self) -> list[Alarm]:
@@ -180,7 +185,9 @@ class Insight(ABC):
             )
             for w_fast, w_slow in zip(*weights, strict=True)
         ]
-        farthest = np.max(np.abs(z), axis=0) * np.sign(z[0])
+        of_outputs = np.array(z)
+        at = np.abs(of_outputs).argmax(axis=0)
+        farthest = of_outputs[at, np.arange(of_outputs.shape[1])]
         names = ["constant"] * bank.intercept + [str(name) for name in self._filter_names()]
         order = np.argsort(-np.abs(farthest), kind="stable")[:_MOST_NAMES]
         return {names[j]: float(farthest[j]) for j in order}

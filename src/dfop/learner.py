@@ -56,6 +56,8 @@ class Learner(Insight, BaseEstimator, ABC):
     _clock: Clock
     _log_discount: float
     """log of the product of all discounts so far."""
+    _foretold: dict[int | str, Array]
+    """What was predicted of rows that wait, where a watch will judge it."""
     _pending: dict[int | str, tuple[Array, float]]
     """Rows that wait for their label, with `_log_discount` at their arrival."""
 
@@ -130,7 +132,7 @@ class Learner(Insight, BaseEstimator, ABC):
             model = self._twin()  # rows came before, targets are new: take them over only if good
         targets = model._encode(y, n, first=not targets_known, classes=classes)
         weights = row_weights(
-            self._pace(),
+            model._pace(),
             n,
             model._clock,
             discount=discount,
@@ -179,8 +181,12 @@ class Learner(Insight, BaseEstimator, ABC):
         per_row: tuple[Array, Array],
         known: NDArray[np.bool_],
         outputs: Array,
+        foretold: Array | None = None,
     ) -> list[Any]:
-        """Let the filter or the bank learn rows of one width, and the watch see them."""
+        """Let the filter or the bank learn rows of one width, and the watch see them.
+
+        The watch judges what was `foretold` of the rows, by default just before they are learned.
+        """
         learner = self._filter
         assert learner is not None
         rows = self._transformed(rows)
@@ -188,7 +194,7 @@ class Learner(Insight, BaseEstimator, ABC):
         if self._watch is None:
             learner.learn(np.ascontiguousarray(rows), targets, *per_row, outputs)
             return []
-        return self._learn_watched(learner, rows, targets, per_row, known, outputs)
+        return self._learn_watched(learner, rows, targets, per_row, known, outputs, foretold)
 
     def _predict_outputs(self, X: Any) -> Array:
         check_is_fitted(self)
@@ -238,7 +244,15 @@ class Learner(Insight, BaseEstimator, ABC):
     def _pace(self) -> Forgetting:
         """Return the rule by which rows are weighted: a bank's experts have each their own."""
         rule = as_rule(self.forgetting)
-        return Automatic() if self._is_bank(rule) else rule
+        automatic = self._is_bank(rule)
+        if getattr(self, "_filter", None) is not None:
+            started = isinstance(self._filter, Bank), len(self._lags.labels)
+            if started != (automatic, self.lags):
+                raise ValueError(
+                    "forgetting, features or lags were changed after the first row to what this "
+                    "model was not made with: set them back, or start anew with fit"
+                )
+        return Automatic() if automatic else rule
 
     # -- state --------------------------------------------------------------------------------
 
@@ -281,6 +295,7 @@ class Learner(Insight, BaseEstimator, ABC):
         blank._coder = RowCoder()
         blank._log_discount = 0.0
         blank._pending = {}
+        blank._foretold = {}
         blank._watch = None
         blank._transformer = None
         return blank
@@ -361,7 +376,8 @@ class Learner(Insight, BaseEstimator, ABC):
 
     def _filter_names(self) -> list[Any]:
         """Names of what the linear experts see."""
-        lagged = [f"label {i // self._outputs + 1} back" for i in range(self._lags.width)]
+        which = [f" of output {o}" for o in range(self._outputs)] if self._outputs > 1 else [""]
+        lagged = [f"label {k + 1} back{o}" for k in range(self.lags) for o in which]
         if isinstance(self.features, str):
             return [*lagged, *self.coded_names_]
         assert self._filter is not None

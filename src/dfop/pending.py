@@ -76,7 +76,7 @@ class LateLabels(Learner):
         taken = [key for key in names if key in model._pending]
         if taken:
             raise ValueError(f"a row with the key {taken[0]!r} is already waiting for its label")
-        weights = row_weights(self._pace(), n, model._clock, discount=discount, time=time)
+        weights = row_weights(model._pace(), n, model._clock, discount=discount, time=time)
         model = self._with_classes(model, classes)
         with model._coder.lock:
             coded = model._coder.code(batch)
@@ -96,6 +96,8 @@ class LateLabels(Learner):
         stamps = self._log_discount + fade
         for key, row, stamp in zip(names, rows, stamps, strict=True):
             self._pending[key] = row.copy(), float(stamp)
+        if self._is_bank(as_rule(self.forgetting)):
+            self._foretold.update(zip(names, outputs.copy(), strict=True))
         self._forget(float(fade[-1]))
         self._clock = weights.clock
         self._log_discount = float(stamps[-1])
@@ -138,7 +140,11 @@ class LateLabels(Learner):
             if self._is_bank(as_rule(self.forgetting))
             else (np.ones(1), np.exp(-age))
         )
-        self._teach(rows, targets, per_row, np.ones(len(names), bool), outputs)
+        foretold = np.zeros(outputs.shape)  # as before the first label, whatever its shape
+        for place, key in zip(foretold, names, strict=True):
+            before = self._foretold.pop(key, place)
+            place[:] = before if before.shape == place.shape else 0.0
+        self._teach(rows, targets, per_row, np.ones(len(names), bool), outputs, foretold)
         if self._lags.width:
             self._lags.add(targets)
         for key in names:
@@ -164,6 +170,7 @@ class LateLabels(Learner):
             raise ValueError(f"no row with the key {unknown[0]!r} waits for its label")
         for key in names:
             del waiting[key]
+            self._foretold.pop(key, None)
         return self
 
     def _waiting_rows(self, keys: Iterable[Key]) -> Array:

@@ -157,6 +157,12 @@ def _describe_learner(model: LateLabels) -> tuple[dict[str, Any], Tensors]:
     if model._pending:
         tensors["waiting_rows"] = model._waiting_rows(model._pending)
         tensors["waiting_stamps"] = np.array([stamp for _, stamp in model._pending.values()])
+        if model._foretold:
+            outputs = getattr(model, "_outputs", 1)
+            told = [model._foretold[key] for key in model._pending]
+            tensors["waiting_outputs"] = np.array(
+                [given if given.size == outputs else np.zeros(outputs) for given in told]
+            )
     if isinstance(model, DFOPClassifier) and hasattr(model, "_codes"):
         state["classes"] = [_describe_labels(code.classes) for code in model._codes]
     if state["lagged"] and model._lags.width:
@@ -192,7 +198,10 @@ def _read_learner(model: Any, state: dict[str, Any], tensors: Tensors) -> Any:
     fresh._clock = Clock(last, bool(datetimes))
     if state["outputs"] is not None:
         _read_outputs(fresh, state)
-    if state.get("lagged", state["filter"] is not None):
+    learned = state["filter"] is not None or state.get("bank") is not None
+    if state.get("lagged", learned) is not True and learned:
+        raise ValueError("a model that has learned, without its lags")
+    if state.get("lagged", learned):
         fresh._lags = Lags(0, 0)
         if fresh.lags:
             fresh._lags.labels = tensor(tensors, "lags", (fresh.lags, fresh._outputs)).copy()
@@ -232,6 +241,11 @@ def _read_waiting(fresh: Any, keys: Any, tensors: Tensors) -> None:
     fresh._pending = {
         key: (row.copy(), float(stamp)) for key, row, stamp in zip(keys, rows, stamps, strict=True)
     }
+    if fresh._is_bank(as_rule(fresh.forgetting)):
+        outputs = getattr(fresh, "_outputs", 1)
+        told = tensor(tensors, "waiting_outputs", (len(keys), outputs))
+        within(told, -1e300, 1e300, "what was predicted of waiting rows")
+        fresh._foretold = dict(zip(keys, told.copy(), strict=True))
 
 
 def _read_knowledge(

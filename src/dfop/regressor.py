@@ -231,9 +231,12 @@ class DFOPRegressor(RegressorMixin, LateLabels):
         True
         """
         outputs = self._predict_outputs(X)
-        self._bank("predict_interval")
-        assert isinstance(self._watch, NumberWatch)
-        half = half_widths_at(self._watch.intervals.half_widths(), coverage)
+        if self._filter is None and self._is_bank(as_rule(self.forgetting)):
+            half = half_widths_at(np.full(len(COVERAGES), np.inf), coverage)
+        else:
+            self._bank("predict_interval")
+            assert isinstance(self._watch, NumberWatch)
+            half = half_widths_at(self._watch.intervals.half_widths(), coverage)
         return self._ends(outputs, np.broadcast_to(half, outputs.shape))
 
     def predict_interval_then_learn(
@@ -266,7 +269,7 @@ class DFOPRegressor(RegressorMixin, LateLabels):
 
     def _ends(self, outputs: Array, half: Array) -> Array:
         ends = np.stack([outputs - half, outputs + half], axis=-1)
-        return ends[:, 0] if self._flat else ends
+        return ends[:, 0] if getattr(self, "_flat", True) else ends
 
     def predict(self, X: Any) -> Array:
         """Predict rows with the model as it is now.

@@ -30,7 +30,8 @@ class Alarm:
     began : int
         The row at which the errors began to rise: about where the change was.
     moved : dict of str to float
-        By feature, how far its weight had moved when the alarm rang, in standard errors; largest
+        By feature, how far its weight had moved at the first multiple of 256 rows after the alarm
+        (until then: now), in standard errors; empty where there are no linear experts; largest
         first. See `moved`.
 
     Examples
@@ -77,7 +78,7 @@ def half_widths_at(half_widths: Array, coverage: float) -> Array:
     Traceback (most recent call last):
     ValueError: coverage=0.999: it must be above 0 and at most 0.99, the largest that is tracked
     """
-    if not 0.0 < coverage <= COVERAGES[-1]:
+    if not isinstance(coverage, int | float | np.number) or not 0.0 < coverage <= COVERAGES[-1]:
         raise ValueError(
             f"coverage={coverage!r}: it must be above 0 and at most {COVERAGES[-1]}, the largest "
             "that is tracked"

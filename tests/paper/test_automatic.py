@@ -38,7 +38,8 @@ def test_squared_error_on_the_full_stream(stream):
     assert error < REGRESSION_BARS[stream].peer_score
 
 
-def test_squared_error_on_the_regression_hyperplane():
+def test_squared_error_on_the_first_regression_hyperplane():
+    """Seed 0; the mean of ten seeds is above what is promised: see the list of misses."""
     assert score("regression", "hyperplane")[0] <= REGRESSION_BARS["hyperplane"].promised
 
 
