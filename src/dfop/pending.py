@@ -125,6 +125,7 @@ class LateLabels(Learner):
                 f"no row with the key {unknown[0]!r} waits for its label ({len(waiting)} do): "
                 "predict_pending announces rows, and each is learned once"
             )
+        self._pace()  # refuses parameters that were changed on the way
         stamps = np.array([waiting[key][1] for key in names])
         model = self if hasattr(self, "_outputs") else self._twin()
         targets = model._encode(y, len(names), first=model is not self, classes=None)
