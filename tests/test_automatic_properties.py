@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.kernel_approximation import RBFSampler
 
 from dfop import DFOPClassifier, DFOPRegressor
 from dfop.core import Bank
@@ -330,3 +332,29 @@ def test_intervals_before_the_first_label_are_infinite():
     assert np.isinf(model.predict_interval([[1.0]])).all()
     with pytest.raises(ValueError, match="coverage="):
         model.predict_interval([[1.0]], [0.9])
+
+
+def test_fitting_anew_forgets_the_last_labels_and_takes_new_parameters():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(60, 2))
+    y = X[:, 0]
+    fresh = DFOPRegressor(lags=2).fit(X, y)
+    again = DFOPRegressor(lags=2).fit(X, 5.0 - 9.0 * y).fit(X, y)
+    other = DFOPRegressor().fit(X, np.c_[y, y]).set_params(lags=2).fit(X, y)
+    for model in again, other:
+        assert (model.predict(X) == fresh.predict(X)).all()
+        assert (
+            model.predict_then_learn(X, y) == clone(fresh).fit(X, y).predict_then_learn(X, y)
+        ).all()
+
+
+def test_a_transformer_without_a_seed_is_drawn_once():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(80, 2))
+    model = DFOPRegressor(0.01, features=RBFSampler(n_components=20))
+    ahead = np.concatenate(
+        [model.predict_then_learn(X[:1], X[:1, 0]), model.predict_then_learn(X[1:], X[1:, 0])]
+    )
+    curves = model._transformer.transform(X)
+    plain = DFOPRegressor(0.01).predict_then_learn(curves, X[:, 0])
+    np.testing.assert_allclose(ahead, plain, atol=1e-9)

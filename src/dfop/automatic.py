@@ -124,7 +124,7 @@ def make_bank(
         list(maps),
         experts,
         intercept,
-        float(prior) if prior_variance is None else float(prior_variance),
+        prior if prior_variance is None else float(prior_variance),
         prior_variance is None,
         math.inf if cap is None else float(cap),
     )

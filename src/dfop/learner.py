@@ -62,7 +62,7 @@ class Learner(Insight, BaseEstimator, ABC):
     """Rows that wait for their label, with `_log_discount` at their arrival."""
 
     _lags: Lags
-    """The last known labels, where they are features."""
+    """The last known labels, as features; none before `_open_lags`."""
     _transformer: Any
     """`features` fitted to the first row, where it is a transformer."""
 
@@ -204,8 +204,7 @@ class Learner(Insight, BaseEstimator, ABC):
 
     def _with_lags(self, rows: Array) -> Array:
         """Put the labels known now before coded rows."""
-        lags = getattr(self, "_lags", None)
-        return rows if lags is None or not lags.width else np.hstack([lags.now(len(rows)), rows])
+        return np.hstack([self._lags.now(len(rows)), rows]) if self._lags.width else rows
 
     def _outputs_of(self, rows: Array) -> Array:
         outputs = np.zeros((len(rows), getattr(self, "_outputs", 1)))
@@ -220,14 +219,12 @@ class Learner(Insight, BaseEstimator, ABC):
         if isinstance(self.features, str):
             return rows
         lags = self._lags.width
-        if self._transformer is None:
-            self._transformer = clone(self.features).fit(rows[:1, lags:])
         columns = as_numbers(self._transformer.transform(rows[:, lags:]), "features(X)")
         check_finite(columns, "features(X)", None)
         return np.hstack([rows[:, :lags], columns])
 
     def _check_transformable(self, coded: Coded) -> None:
-        """Refuse rows that a transformer cannot take, before anything has changed."""
+        """Fit a transformer to the first row; refuse rows that it cannot take."""
         if isinstance(self.features, str):
             return
         known = getattr(self._transformer, "n_features_in_", coded.widths[0][1])
@@ -240,6 +237,7 @@ class Learner(Insight, BaseEstimator, ABC):
         transformer = self._transformer or clone(self.features).fit(coded.rows[:1])
         columns = as_numbers(transformer.transform(coded.rows), "features(X)")
         check_finite(columns, "features(X)", None)
+        self._transformer = transformer
 
     def _pace(self) -> Forgetting:
         """Return the rule by which rows are weighted: a bank's experts have each their own."""
@@ -258,7 +256,7 @@ class Learner(Insight, BaseEstimator, ABC):
 
     @property
     def coded_names_(self) -> NDArray[Any]:
-        """Names of the coded columns, one for each weight in `coef_`."""
+        """Names of the coded columns; in `coef_` their weights stand behind those of lags."""
         if not self._started():
             raise AttributeError("coded_names_ is known once a row was seen")
         return coded_names(self._coder, getattr(self, "feature_names_in_", None))
@@ -296,6 +294,7 @@ class Learner(Insight, BaseEstimator, ABC):
         blank._log_discount = 0.0
         blank._pending = {}
         blank._foretold = {}
+        blank._lags = Lags(0, 0)
         blank._watch = None
         blank._transformer = None
         return blank
@@ -335,10 +334,9 @@ class Learner(Insight, BaseEstimator, ABC):
 
     def _open(self, rows: Array, width: int) -> None:
         """Make the filter or the bank, if there is none yet, for `width` coded columns."""
-        if not hasattr(self, "_lags"):
-            self._lags = Lags(self.lags, self._outputs)
         if self._filter is not None:
             return
+        self._open_lags()
         rule = as_rule(self.forgetting)
         if not isinstance(self.features, str):
             lagged = np.hstack([np.zeros((1, self._lags.width)), rows[:1, :width]])
@@ -364,6 +362,11 @@ class Learner(Insight, BaseEstimator, ABC):
                 math.inf if self.cap is None else float(self.cap),
             )
         self._forget(self._log_discount)
+
+    def _open_lags(self) -> None:
+        """Make room for the labels that are features, once it is known how they are coded."""
+        if len(self._lags.labels) != self.lags:
+            self._lags = Lags(self.lags, self._outputs)
 
     def _forget(self, log_discount: float) -> None:
         """Let time pass, given as `_log_discount` counts it."""

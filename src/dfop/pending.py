@@ -17,7 +17,6 @@ from .batch import read_batch
 from .core import Filter
 from .discounts import row_weights
 from .forgetting import as_rule
-from .lags import Lags
 from .learner import Array, Learner
 
 Key = int | str
@@ -86,8 +85,7 @@ class LateLabels(Learner):
             self._become(model)
             self._rebase()
             self._take(batch, coded)
-            if self.lags and not hasattr(self, "_lags"):
-                self._lags = Lags(self.lags, self._outputs)
+            self._open_lags()
             rows = self._with_lags(coded.rows)
             if self._filter is not None and isinstance(self.features, str):
                 self._filter.add_features(rows.shape[1] - self._filter.features)
@@ -134,7 +132,7 @@ class LateLabels(Learner):
         model._warn_of_haste(width)
         self._become(model)
         rows = self._waiting_rows(names)
-        self._open(rows[:, self._lagged_width() :], width)
+        self._open(rows[:, self._lags.width :], width)
         age = stamps - self._log_discount
         per_row = (
             (np.zeros(1), age)
@@ -177,13 +175,10 @@ class LateLabels(Learner):
     def _waiting_rows(self, keys: Iterable[Key]) -> Array:
         """Rows that wait, as wide as they would be coded now: what is new since was 0 then."""
         waiting = [self._pending[key][0] for key in keys]
-        rows = np.zeros((len(waiting), self._lagged_width() + self._coder.width))
+        rows = np.zeros((len(waiting), self._lags.width + self._coder.width))
         for place, row in zip(rows, waiting, strict=True):
             place[: row.size] = row
         return rows
-
-    def _lagged_width(self) -> int:
-        return self._lags.width if hasattr(self, "_lags") else 0
 
     def _with_classes(self, model: Self, classes: Any) -> Self:
         """Return the model, or a twin of it prepared for targets not seen yet."""

@@ -150,7 +150,7 @@ def _describe_learner(model: LateLabels) -> tuple[dict[str, Any], Tensors]:
         "filter": None,
         "bank": None,
         "watch": None,
-        "lagged": hasattr(model, "_lags"),
+        "lagged": model._lags.width > 0,
     }
     tensors: Tensors = {}
     state["columns"] = describe_coder(model._coder, tensors)
@@ -199,16 +199,16 @@ def _read_learner(model: Any, state: dict[str, Any], tensors: Tensors) -> Any:
     if state["outputs"] is not None:
         _read_outputs(fresh, state)
     learned = state["filter"] is not None or state.get("bank") is not None
-    if state.get("lagged", learned) is not True and learned:
+    lagged = truth(state.get("lagged", False))
+    if learned and fresh.lags and not lagged:
         raise ValueError("a model that has learned, without its lags")
-    if state.get("lagged", learned):
-        fresh._lags = Lags(0, 0)
-        if fresh.lags:
-            fresh._lags.labels = tensor(tensors, "lags", (fresh.lags, fresh._outputs)).copy()
-            within(fresh._lags.labels, -(2.0**500), 2.0**500, "labels")
+    if fresh.lags and lagged:
+        fresh._lags = Lags(fresh.lags, fresh._outputs)
+        fresh._lags.labels = tensor(tensors, "lags", (fresh.lags, fresh._outputs)).copy()
+        within(fresh._lags.labels, -(2.0**500), 2.0**500, "labels")
     _read_waiting(fresh, state["waiting"], tensors)
     if hasattr(fresh, "_outputs"):
-        width = fresh._lagged_width() + fresh._coder.width
+        width = fresh._lags.width + fresh._coder.width
         fresh._filter, fresh._watch = _read_knowledge(
             fresh, state, tensors, width, fresh._targets()
         )
@@ -233,7 +233,7 @@ def _read_waiting(fresh: Any, keys: Any, tensors: Tensors) -> None:
         return
     if not all(type(key) in (int, str) for key in keys) or len(set(keys)) != len(keys):
         raise ValueError("keys of waiting rows")
-    width = fresh._lagged_width() + fresh._coder.width
+    width = fresh._lags.width + fresh._coder.width
     rows = tensor(tensors, "waiting_rows", (len(keys), width))
     stamps = tensor(tensors, "waiting_stamps", (len(keys),))
     within(rows, -(2.0**500), 2.0**500, "waiting rows")
