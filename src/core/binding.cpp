@@ -22,7 +22,7 @@ const Kernel& kernel_named(const std::string& name) {
 }
 
 void learn(GuardedFilter& g, const Matrix& X, const Strided& Y, const Vector& discount,
-           const Vector& gain, const Out& out, double walk) {
+           const Vector& gain, const Out& out) {
     const std::size_t n = X.shape(0);
     const auto held = g.lock();
     require(X.shape(1) == g.model.features(), "X has the wrong number of columns");
@@ -32,7 +32,7 @@ void learn(GuardedFilter& g, const Matrix& X, const Strided& Y, const Vector& di
     const PerRow weight = per_row(gain, n, "gain has the wrong length");
     const Targets y{Y.data(), Y.stride(0), Y.stride(1)};
     nb::gil_scoped_release release;
-    g.model.learn(X.data(), n, y, lam, weight, {&walk, 0}, out.data());
+    g.model.learn(X.data(), n, y, lam, weight, kNoWalk, out.data());
 }
 
 // One row of a filter with one output. Looks into the array itself: nanobind's general check
@@ -76,16 +76,15 @@ NB_MODULE(_native, m) {
     nb::class_<GuardedFilter>(m, "Filter")
         .def("__init__",
              [](GuardedFilter* g, std::size_t features, std::size_t outputs, bool intercept,
-                double prior_variance, double cap, const std::string& kernel,
-                bool relative_prior) {
+                double prior_variance, double cap, const std::string& kernel) {
                  new (g) GuardedFilter{Filter(features, outputs, intercept, prior_variance,
-                                        relative_prior, cap, kernel_named(kernel)),
+                                        false, cap, kernel_named(kernel)),
                                  {}};
              },
              "features"_a, "outputs"_a, "intercept"_a, "prior_variance"_a, "cap"_a,
-             "kernel"_a = "", "relative_prior"_a = false)
+             "kernel"_a = "")
         .def("learn", &learn, "X"_a.noconvert(), "Y"_a.noconvert(), "discount"_a.noconvert(),
-             "gain"_a.noconvert(), "out"_a.noconvert(), "walk"_a = 0.0)
+             "gain"_a.noconvert(), "out"_a.noconvert())
         .def("predict", &predict<Filter>, "X"_a.noconvert(), "out"_a.noconvert())
         .def("forget",
              [](GuardedFilter& g, double discount) {

@@ -14,7 +14,6 @@ class Filter:
         prior_variance: float,
         cap: float,
         kernel: str = "",
-        relative_prior: bool = False,
     ) -> None: ...
     def learn(
         self,
@@ -23,7 +22,6 @@ class Filter:
         discount: NDArray[np.float64],
         gain: NDArray[np.float64],
         out: NDArray[np.float64],
-        walk: float = 0.0,
     ) -> None: ...
     def predict(self, X: NDArray[np.float64], out: NDArray[np.float64]) -> None: ...
     def forget(self, discount: float) -> None: ...
