@@ -1,0 +1,65 @@
+"""The one rule for what a cell is: missing, a number, or text.
+
+Missing are None, NaN, pandas' NA and NaT, and texts that say so (`GAP_WORDS`). A number is whatever
+`float` takes that is no text; it must be finite and below 2**500 in magnitude. Text is taken
+without surrounding blanks. Text that reads as a number is refused, since more often than not it is
+a number that lost its type on the way; in a column that is declared text it is what it says it is.
+All else (dates, lists, bytes) is neither.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+GAP_WORDS = frozenset({"", "?", "na", "n/a", "nan", "null", "none", "<na>"})
+"""Texts that mean a missing value, in lower case."""
+
+
+def is_gap_word(text: str) -> bool:
+    """Whether a text means a missing value.
+
+    Examples
+    --------
+    >>> is_gap_word(" NA "), is_gap_word("Nancy")
+    (True, False)
+    """
+    return len(text) < 16 and text.strip().lower() in GAP_WORDS
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value is None, NaN, NaT, pandas' NA, or a text that says so."""
+    if value is None:
+        return True
+    if isinstance(value, str):
+        return is_gap_word(value)
+    try:
+        return bool(value != value)  # NaN is the one value unlike itself
+    except (TypeError, ValueError):  # NA does not say whether it is
+        return type(value).__name__ == "NAType"
+
+
+def reads_as_number(text: str) -> bool:
+    """Whether text would pass for a number: "12", " 1e5".
+
+    Examples
+    --------
+    >>> reads_as_number("1e5"), reads_as_number("A1")
+    (True, False)
+    """
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def to_number(value: Any) -> float:
+    """Return the number a value is, infinity where it is too large; others are a TypeError."""
+    if isinstance(value, str | bytes | np.datetime64 | np.timedelta64):
+        raise TypeError(f"a {type(value).__name__} is no number")
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf")
