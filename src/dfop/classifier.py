@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 
-from .labels import LabelCode, as_labels
-from .pending import LateLabels
-from .watch import LabelWatch
+from .forgetting import Forgetting
+from .insight.experts import weights_of
+from .insight.views import Insight
+from .model.estimator import Estimator, joined
+from .model.label_targets import LabelTarget
+from .model.model import Run
+from .model.monitor import LabelMonitor
+from .model.several_labels import SeveralLabels
 
 Array = NDArray[np.float64]
 
 
-class DFOPClassifier(ClassifierMixin, LateLabels):
+class DFOPClassifier(ClassifierMixin, Insight, Estimator):
     r"""Linear classification on a stream that changes: exact, one pass, constant memory.
 
     Forgetting least squares on coded labels (see `DFOPRegressor` for the objective). Two
@@ -47,6 +51,13 @@ class DFOPClassifier(ClassifierMixin, LateLabels):
         and for the automatic learner 30 over the number of weights, features scaled to at most 1.
     cap : float or None, default=1e6
         How uncertain forgetting may make a weight; see `DFOPRegressor`.
+    pending_limit : int, default=100000
+        How many rows may wait for their label; the oldest are given up beyond it.
+    pending_expiry : int, str or None, default=None
+        How long a row waits for its label at most: a number of rows, or a duration such as "3d"
+        for a model that forgets by the clock.
+    max_classes : int, default=1000
+        How many classes a target may have: a number taken for a label is found out.
 
     Attributes
     ----------
@@ -65,15 +76,17 @@ class DFOPClassifier(ClassifierMixin, LateLabels):
         Names of the columns, where the first X had names.
     pending_ : list
         Keys of rows that wait for their label.
-    experts_ : list of `dfop.automatic.Expert`
+    expired_ : int
+        How many rows were given up that waited too long, or were too many.
+    experts_ : list of `dfop.insight.experts.Expert`
         Of the automatic learner: its experts, and what each is worth now.
     forgetting_ : float
         Of the automatic learner: the effective mu now.
     features_ : str
         Of the automatic learner: what its experts see, in words.
-    drift_ : `dfop.drift.DriftSpectrum`
+    drift_ : `dfop.insight.drift.DriftSpectrum`
         Of the automatic learner: noise and drift of the stream so far.
-    alarms_ : list of `dfop.uncertainty.Alarm`
+    alarms_ : list of `dfop.insight.uncertainty.Alarm`
         Of the automatic learner: sudden changes found, and which weights moved.
 
     See Also
@@ -100,8 +113,38 @@ class DFOPClassifier(ClassifierMixin, LateLabels):
     array(['up'], dtype='<U4')
     """
 
-    _codes: list[LabelCode]
-    _flat: bool
+    def __init__(
+        self,
+        forgetting: str | float | Forgetting = "auto",
+        *,
+        features: Any = "auto",
+        lags: int = 0,
+        fit_intercept: bool = True,
+        prior_variance: float | None = None,
+        cap: float | None = 1e6,
+        pending_limit: int = 100_000,
+        pending_expiry: int | str | None = None,
+        max_classes: int = 1000,
+    ) -> None:
+        super().__init__(
+            forgetting,
+            features=features,
+            lags=lags,
+            fit_intercept=fit_intercept,
+            prior_variance=prior_variance,
+            cap=cap,
+            pending_limit=pending_limit,
+            pending_expiry=pending_expiry,
+        )
+        self.max_classes = max_classes
+
+    def _parameters(self) -> tuple[Any, ...]:
+        return (*super()._parameters(), self.max_classes)
+
+    def _new_target(self, y: Any) -> LabelTarget | SeveralLabels:
+        if np.ndim(y) == 2 and np.shape(y)[1] != 1:
+            return SeveralLabels(limit=self.max_classes)
+        return LabelTarget(limit=self.max_classes)
 
     def fit(
         self,
@@ -201,10 +244,10 @@ class DFOPClassifier(ClassifierMixin, LateLabels):
         ndarray of shape (n,) or (n, m)
             The labels predicted one step ahead.
         """
-        learned = self._learn(
+        runs = self._learn(
             X, y, sample_weight=sample_weight, discount=discount, time=time, classes=classes
         )
-        return self._decode(learned.outputs)
+        return joined(runs)
 
     def predict_proba_then_learn(
         self,
@@ -228,12 +271,13 @@ class DFOPClassifier(ClassifierMixin, LateLabels):
         ndarray or list
             The probabilities one step ahead, as `predict_proba` gives them.
         """
-        learned = self._learn(
+        runs = self._learn(
             X, y, sample_weight=sample_weight, discount=discount, time=time, classes=classes
         )
-        if not learned.told:
-            return self._probabilities(learned.outputs)
-        return self._shown([np.vstack(parts) for parts in zip(*learned.told, strict=True)])
+        parts = [_probabilities(run) for run in runs]
+        if isinstance(parts[0], list):
+            return [np.vstack(target) for target in zip(*parts, strict=True)]
+        return np.vstack(parts)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the labels of rows with the model as it is now.
@@ -248,7 +292,8 @@ class DFOPClassifier(ClassifierMixin, LateLabels):
         ndarray of shape (n,) or (n, m)
             The labels.
         """
-        return self._decode(self._predict_outputs(X))
+        model, outputs = self._predicted(X)
+        return model.target.decode(outputs)
 
     def decision_function(self, X: Any) -> Any:
         """Margins of rows with the model as it is now.
@@ -265,8 +310,10 @@ class DFOPClassifier(ClassifierMixin, LateLabels):
             For y of shape (n, m): shape (n, m) where every target has two classes, else a list
             with one entry per target.
         """
-        margins = self._per_target(LabelCode.margins, self._predict_outputs(X))
-        return np.column_stack(margins) if self._all_binary() else margins
+        model, outputs = self._predicted(X)
+        target = model.target
+        assert isinstance(target, LabelTarget | SeveralLabels)
+        return target.margins(outputs)
 
     def predict_proba(self, X: Any) -> Any:
         """Class probabilities of rows with the model as it is now.
@@ -287,10 +334,14 @@ class DFOPClassifier(ClassifierMixin, LateLabels):
             the second class, where every target has two classes, else a list with one entry per
             target.
         """
-        outputs = self._predict_outputs(X)
-        if isinstance(self._watch, LabelWatch):
-            return self._shown(self._watch.probabilities(outputs))
-        return self._probabilities(outputs)
+        model, outputs = self._predicted(X)
+        with model.lock:
+            told = (
+                model.monitor.probabilities(outputs)
+                if isinstance(model.monitor, LabelMonitor)
+                else None
+            )
+        return _probabilities(Run(model.target, outputs, told))
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """Share of rows predicted right (with all their labels, for y of shape (n, m)).
@@ -326,125 +377,36 @@ class DFOPClassifier(ClassifierMixin, LateLabels):
     @property
     def classes_(self) -> Any:
         """The labels, sorted."""
-        if not hasattr(self, "_codes"):
+        target = self._known("classes_").target
+        if isinstance(target, SeveralLabels):
+            classes = list(target.columns)
+            shared = all(np.array_equal(some, classes[0]) for some in classes)
+            return classes[0] if shared else classes
+        assert isinstance(target, LabelTarget)
+        if target.classes is None:
             raise AttributeError("classes_ is known once a label was learned")
-        classes = [code.classes for code in self._codes]
-        shared = all(np.array_equal(some, classes[0]) for some in classes)
-        return classes[0] if shared else classes
+        return target.classes
 
     @property
     def coef_(self) -> Array:
         """The weights now."""
-        return self._coefficients()[0]
+        model = self._known("coef_")
+        with model.lock:
+            return weights_of(model)[0]
 
     @property
     def intercept_(self) -> Array:
         """The constants now."""
-        return self._coefficients()[1]
+        model = self._known("intercept_")
+        with model.lock:
+            return weights_of(model)[1]
 
-    def _encode(self, y: Any, n: int, *, first: bool, classes: Any) -> Array:
-        labels = as_labels(y, n)
-        if first:
-            self._take_classes(classes, labels)
-        else:
-            self._check_same_classes(classes)
-            if (labels.ndim == 1) != self._flat or (
-                not self._flat and labels.shape[1] != len(self._codes)
-            ):
-                expected = "(n,)" if self._flat else f"(n, {len(self._codes)})"
-                raise ValueError(
-                    f"y has shape {labels.shape} but this model has learned y of {expected}"
-                )
-        columns = labels.reshape(n, -1).T
-        return np.hstack(
-            [code.encode(column) for code, column in zip(self._codes, columns, strict=True)]
-        )
 
-    def _announce(self, classes: Any) -> None:
-        if classes is None:
-            raise ValueError(
-                "no label has been seen yet: pass classes=[...], all labels there are, with the "
-                "first rows"
-            )
-        listed = (
-            list(classes) if isinstance(classes, Iterable) and not isinstance(classes, str) else []
-        )
-        if not listed:
-            raise ValueError(f"classes={classes!r} must be a list of all labels there are")
-        if isinstance(listed[0], list | tuple | np.ndarray):  # one list per target
-            self._flat = False
-            self._codes = [LabelCode.learn(np.asarray(some), some) for some in listed]
-            self._outputs = sum(code.outputs for code in self._codes)
-        else:
-            self._take_classes(listed, np.asarray(listed))
-
-    def _check_announced(self, classes: Any) -> None:
-        self._check_same_classes(classes)
-
-    def _take_classes(self, classes: Any, labels: NDArray[Any]) -> None:
-        self._flat = labels.ndim == 1
-        if self._flat:
-            self._codes = [LabelCode.learn(labels, classes)]
-        else:
-            given = [None] * labels.shape[1] if classes is None else classes
-            if len(given) != labels.shape[1]:
-                raise ValueError(
-                    f"classes must list the labels of each of {labels.shape[1]} targets"
-                )
-            self._codes = [
-                LabelCode.learn(column, some) for column, some in zip(labels.T, given, strict=True)
-            ]
-        self._outputs = sum(code.outputs for code in self._codes)
-
-    def _check_same_classes(self, classes: Any) -> None:
-        if classes is None:
-            return
-        given = [classes] if self._flat else classes
-        same = len(given) == len(self._codes) and all(
-            np.array_equal(np.unique(some), code.classes)
-            for some, code in zip(given, self._codes, strict=True)
-        )
-        if not same:
-            raise ValueError(
-                f"classes={classes!r} differs from the classes of the first call, {self.classes_}: "
-                "the classes are fixed then"
-            )
-
-    def _decode(self, outputs: Array) -> NDArray[Any]:
-        columns = [code.decode(part) for code, part in self._parts(outputs)]
-        return columns[0] if self._flat else np.column_stack(columns)
-
-    def _probabilities(self, outputs: Array) -> Any:
-        """Return what the margins of a single filter say themselves."""
-        return self._shown([code.probabilities(part) for code, part in self._parts(outputs)])
-
-    def _shown(self, probabilities: list[Array]) -> Any:
-        """Show the probabilities of each target as `predict_proba` does."""
-        if self._all_binary():
-            return np.column_stack([p[:, -1] for p in probabilities])
-        return probabilities[0] if self._flat else probabilities
-
-    def _targets(self) -> list[tuple[str, int]]:
-        return [
-            ("margin", 1) if code.outputs == 1 else ("one_hot", code.outputs)
-            for code in self._codes
-        ]
-
-    def _new_watch(self) -> LabelWatch:
-        return LabelWatch(self._codes)
-
-    def _per_target(self, view: Any, outputs: Array) -> Any:
-        shown = [view(code, part) for code, part in self._parts(outputs)]
-        return shown[0] if self._flat else shown
-
-    def _all_binary(self) -> bool:
-        return not self._flat and all(code.outputs == 1 for code in self._codes)
-
-    def _parts(self, outputs: Array) -> list[tuple[LabelCode, Array]]:
-        ends = np.cumsum([code.outputs for code in self._codes])
-        return list(zip(self._codes, np.split(outputs, ends[:-1], axis=1), strict=True))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags
+def _probabilities(run: Run) -> Any:
+    """Show the probabilities of rows: calibrated, or what a single filter's outputs say."""
+    target = run.target
+    if isinstance(target, SeveralLabels):
+        return target.shown(run.told or target.probabilities(run.outputs))
+    assert isinstance(target, LabelTarget)
+    told = target.probabilities(run.outputs) if run.told is None else run.told[0]
+    return target.shown(told)

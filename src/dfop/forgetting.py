@@ -26,6 +26,7 @@ __all__ = [
     "as_rule",
     "half_life",
     "period",
+    "seconds_of",
 ]
 
 Duration = str | timedelta | np.timedelta64
@@ -94,7 +95,7 @@ def period(length: float | Duration) -> Forgetting:
     ByClock(period=5400.0)
     """
     if isinstance(length, str | timedelta | np.timedelta64):
-        return ByClock(_seconds(length))
+        return ByClock(seconds_of(length))
     if not (math.isfinite(length) and length > 1.0):
         raise ValueError(f"a period of {length!r} rows is too short: it must be more than 1 row")
     return ByRows(1.0 / length)
@@ -122,7 +123,7 @@ def half_life(length: float | Duration) -> Forgetting:
     ByClock(period=5193.7)
     """
     if isinstance(length, str | timedelta | np.timedelta64):
-        return ByClock(_seconds(length) / math.log(2.0))
+        return ByClock(seconds_of(length) / math.log(2.0))
     if not (math.isfinite(length) and length > 0.0):
         raise ValueError(f"a half-life of {length!r} rows is impossible: it must be positive")
     return ByRows(-math.expm1(-math.log(2.0) / length))
@@ -144,7 +145,14 @@ def as_rule(forgetting: Any) -> Forgetting:
     return ByRows(float(forgetting))
 
 
-def _seconds(length: Duration) -> float:
+def seconds_of(length: Duration) -> float:
+    """Return a duration in seconds.
+
+    Examples
+    --------
+    >>> seconds_of("3d")
+    259200.0
+    """
     if isinstance(length, timedelta):
         seconds = length.total_seconds()
     elif isinstance(length, np.timedelta64):

@@ -9,16 +9,17 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 
 from .core import COVERAGES
-from .forgetting import as_rule
-from .pending import LateLabels
-from .uncertainty import half_widths_at
-from .validation import check_numbers
-from .watch import NumberWatch
+from .insight.experts import bank_of, weights_of
+from .insight.uncertainty import half_widths_at
+from .insight.views import Insight
+from .model.estimator import Estimator, joined
+from .model.monitor import NumberMonitor
+from .model.targets import NumberTarget
 
 Array = NDArray[np.float64]
 
 
-class DFOPRegressor(RegressorMixin, LateLabels):
+class DFOPRegressor(RegressorMixin, Insight, Estimator):
     r"""Linear regression on a stream that changes: exact, one pass, constant memory.
 
     After row t the weights minimise
@@ -54,6 +55,11 @@ class DFOPRegressor(RegressorMixin, LateLabels):
         How uncertain forgetting may make a weight, in units of the noise over the feature's
         largest square. Keeps the model finite where data stop exciting a direction; on well
         excited data it never acts. None is the plain recursion, for comparison only.
+    pending_limit : int, default=100000
+        How many rows may wait for their label; the oldest are given up beyond it.
+    pending_expiry : int, str or None, default=None
+        How long a row waits for its label at most: a number of rows, or a duration such as "3d"
+        for a model that forgets by the clock.
 
     Attributes
     ----------
@@ -71,15 +77,17 @@ class DFOPRegressor(RegressorMixin, LateLabels):
         Names of the columns, where the first X had names.
     pending_ : list
         Keys of rows that wait for their label.
-    experts_ : list of `dfop.automatic.Expert`
+    expired_ : int
+        How many rows were given up that waited too long, or were too many.
+    experts_ : list of `dfop.insight.experts.Expert`
         Of the automatic learner: its experts, and what each is worth now.
     forgetting_ : float
         Of the automatic learner: the effective mu now.
     features_ : str
         Of the automatic learner: what its experts see, in words.
-    drift_ : `dfop.drift.DriftSpectrum`
+    drift_ : `dfop.insight.drift.DriftSpectrum`
         Of the automatic learner: noise and drift of the stream so far.
-    alarms_ : list of `dfop.uncertainty.Alarm`
+    alarms_ : list of `dfop.insight.uncertainty.Alarm`
         Of the automatic learner: sudden changes found, and which weights moved.
 
     See Also
@@ -112,8 +120,8 @@ class DFOPRegressor(RegressorMixin, LateLabels):
     ['x0=red', 'x1', 'x0=blue', 'x1 is missing']
     """
 
-    _flat: bool
-    """Whether targets are (n,)."""
+    def _new_target(self, y: Any) -> NumberTarget:
+        return NumberTarget()
 
     def fit(
         self,
@@ -198,8 +206,7 @@ class DFOPRegressor(RegressorMixin, LateLabels):
         ndarray of shape (n,) or (n, m)
             The one-step-ahead predictions.
         """
-        learned = self._learn(X, y, sample_weight=sample_weight, discount=discount, time=time)
-        return self._decode(learned.outputs)
+        return joined(self._learn(X, y, sample_weight=sample_weight, discount=discount, time=time))
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> Array:
         """Intervals that hold a given share of the targets, with the model as it is now.
@@ -230,14 +237,13 @@ class DFOPRegressor(RegressorMixin, LateLabels):
         >>> bool(-1.2 < low < -0.2 and 2.2 < high < 3.2)  # 1 -+ 1.64 for this noise
         True
         """
-        outputs = self._predict_outputs(X)
-        if self._filter is None and self._is_bank(as_rule(self.forgetting)):
-            half = half_widths_at(np.full(len(COVERAGES), np.inf), coverage)
-        else:
-            self._bank("predict_interval")
-            assert isinstance(self._watch, NumberWatch)
-            half = half_widths_at(self._watch.intervals.half_widths(), coverage)
-        return self._ends(outputs, np.broadcast_to(half, outputs.shape))
+        model, outputs = self._predicted(X)
+        with model.lock:
+            bank_of(model, "predict_interval")
+            monitor = model.monitor
+            assert isinstance(monitor, NumberMonitor)
+            half = half_widths_at(monitor.intervals.half_widths(), coverage)
+        return _ends(outputs, half, model.target.flat)
 
     def predict_interval_then_learn(
         self,
@@ -261,15 +267,13 @@ class DFOPRegressor(RegressorMixin, LateLabels):
         ndarray of shape (n, 2) or (n, m, 2)
             Lower and upper ends.
         """
-        if not self._is_bank(as_rule(self.forgetting)):
+        if not self._settings().several_experts:
             raise AttributeError('intervals need the automatic learner: forgetting="auto"')
         half_widths_at(np.zeros(len(COVERAGES)), coverage)  # refuse before learning
-        learned = self._learn(X, y, sample_weight=sample_weight)
-        return self._ends(learned.outputs, half_widths_at(np.concatenate(learned.told), coverage))
-
-    def _ends(self, outputs: Array, half: Array) -> Array:
-        ends = np.stack([outputs - half, outputs + half], axis=-1)
-        return ends[:, 0] if getattr(self, "_flat", True) else ends
+        runs = self._learn(X, y, sample_weight=sample_weight)
+        half = half_widths_at(np.concatenate([run.told for run in runs]), coverage)
+        outputs = np.concatenate([run.outputs for run in runs])
+        return _ends(outputs, half, runs[-1].target.flat)
 
     def predict(self, X: Any) -> Array:
         """Predict rows with the model as it is now.
@@ -284,46 +288,26 @@ class DFOPRegressor(RegressorMixin, LateLabels):
         ndarray of shape (n,) or (n, m)
             The predictions.
         """
-        return self._decode(self._predict_outputs(X))
+        model, outputs = self._predicted(X)
+        return model.target.decode(outputs)
 
     @property
     def coef_(self) -> Array:
         """The weights now."""
-        coef = self._coefficients()[0]
-        return coef[0] if self._flat else coef
+        model = self._known("coef_")
+        with model.lock:
+            coef = weights_of(model)[0]
+        return coef[0] if model.target.flat else coef
 
     @property
     def intercept_(self) -> Any:
         """The constant now."""
-        constant = self._coefficients()[1]
-        return float(constant[0]) if self._flat else constant
+        model = self._known("intercept_")
+        with model.lock:
+            constant = weights_of(model)[1]
+        return float(constant[0]) if model.target.flat else constant
 
-    def _encode(self, y: Any, n: int, *, first: bool, classes: Any) -> Array:
-        numbers = check_numbers(y, n)
-        flat, outputs = numbers.ndim == 1, 1 if numbers.ndim == 1 else numbers.shape[1]
-        if first:
-            self._flat, self._outputs = flat, outputs
-        elif (flat, outputs) != (self._flat, self._outputs):
-            expected = "(n,)" if self._flat else f"(n, {self._outputs})"
-            raise ValueError(
-                f"y has shape {numbers.shape} but this model has learned y of {expected}"
-            )
-        return numbers.reshape(n, outputs)
 
-    def _targets(self) -> list[tuple[str, int]]:
-        return [("number", 1)] * self._outputs
-
-    def _new_watch(self) -> NumberWatch:
-        return NumberWatch(self._outputs)
-
-    def _announce(self, classes: Any) -> None:
-        if self.lags:  # rows have lags before the first label has shown how many outputs there are
-            self._flat, self._outputs = True, 1
-
-    def _decode(self, outputs: Array) -> Array:
-        return outputs[:, 0] if getattr(self, "_flat", True) else outputs
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags
+def _ends(outputs: Array, half: Array, flat: bool) -> Array:
+    ends = np.stack([outputs - half, outputs + half], axis=-1)
+    return ends[:, 0] if flat else ends

@@ -29,7 +29,7 @@ class Text(NamedTuple):
         return [None if code < 0 else self.values[code] for code in self.codes.tolist()]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class Batch:
     """Rows in their order, column by column.
 

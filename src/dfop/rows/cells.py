@@ -15,6 +15,8 @@ import numpy as np
 
 GAP_WORDS = frozenset({"", "?", "na", "n/a", "nan", "null", "none", "<na>"})
 """Texts that mean a missing value, in lower case."""
+LABEL_GAP_WORDS = GAP_WORDS - {"none"}
+"""Texts that mean a missing label: "none" is the name of a class more often than not."""
 
 
 def is_gap_word(text: str) -> bool:

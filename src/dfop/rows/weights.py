@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .forgetting import Automatic, ByClock, ByRows, Forgetting
+from ..forgetting import Automatic, ByClock, ByRows, Forgetting
 
 Array = NDArray[np.float64]
+Rows = slice | NDArray[np.int64]
 
 # A gap after which nothing of the past is left; exp underflows at 745 periods.
 _LEAST_DISCOUNT = 1e-300
@@ -48,6 +49,8 @@ class RowWeights:
     """How many times the row counts, of length n or 1."""
     clock: Clock
     """The clock after the batch."""
+    moments: Array | None = None
+    """When the rows came by the clock, in seconds."""
 
     @property
     def per_row(self) -> tuple[Array, Array]:
@@ -59,9 +62,25 @@ class RowWeights:
         """Whether any row enters."""
         return bool(self.gain.any())
 
-    def elapsed(self, n: int) -> float:
-        """Log of the product of the discounts of the n rows."""
-        return float(self.log_discount.sum()) * (n / self.log_discount.size)
+    @property
+    def pace(self) -> tuple[Array, Array]:
+        """What `replay` of a `dfop.core.Filter` takes of each row."""
+        return self.discount, self.log_discount
+
+    def passed(self, now: float, n: int) -> float:
+        """Return the log of the product of all discounts after n more rows, one after the other."""
+        return float(np.cumsum(np.append(now, np.broadcast_to(self.log_discount, n)))[-1])
+
+    def cut(self, part: Rows) -> RowWeights:
+        """Return what holds for some of the rows."""
+        return replace(
+            self,
+            discount=_some(self.discount, part),
+            gain=_some(self.gain, part),
+            log_discount=_some(self.log_discount, part),
+            times=_some(self.times, part),
+            moments=None if self.moments is None else self.moments[part],
+        )
 
 
 @dataclass(frozen=True)
@@ -71,11 +90,7 @@ class RowTimes:
     times: Array
     """How many times the row counts, of length n or 1: so long it lasts."""
     clock: Clock
-
-    @property
-    def log_discount(self) -> Array:
-        """Minus the time that passes with each row; an expert multiplies it with its rate."""
-        return -self.times
+    moments: Array | None = None
 
     @property
     def per_row(self) -> tuple[Array, Array]:
@@ -87,9 +102,23 @@ class RowTimes:
         """Whether any row enters."""
         return bool(self.times.any())
 
-    def elapsed(self, n: int) -> float:
-        """Minus the time that passes with all n rows."""
-        return float(self.log_discount.sum()) * (n / self.times.size)
+    @property
+    def pace(self) -> Array:
+        """What `replay` of a `dfop.core.Bank` takes of each row."""
+        return self.times
+
+    def passed(self, now: float, n: int) -> float:
+        """Return the time after n more rows, one after the other."""
+        return float(np.cumsum(np.append(now, np.broadcast_to(self.times, n)))[-1])
+
+    def cut(self, part: Rows) -> RowTimes:
+        """Return what holds for some of the rows."""
+        return replace(self, times=_some(self.times, part))
+
+
+def _some(values: Array, part: Rows) -> Array:
+    """Return the values of some rows; a single value stands for all of them."""
+    return values if values.size == 1 else values[part]
 
 
 def row_weights(
@@ -120,10 +149,10 @@ def row_weights(
                 "a forgetting by rows, such as forgetting=0.001)"
             )
         seen = np.ones(n, bool) if weight is None else weight > 0
-        gaps, clock = _gaps(time, n, clock, seen)
+        gaps, moments, clock = _gaps(time, n, clock, seen)
         lam = np.maximum(np.exp(-gaps / rule.period), _LEAST_DISCOUNT)
         times = np.ones(1) if weight is None else weight
-        return RowWeights(lam, times, np.log(lam), times, clock)
+        return RowWeights(lam, times, np.log(lam), times, clock, moments)
     if time is not None:
         raise ValueError(
             "time= needs a model that forgets by the clock: forgetting=half_life('3d') or "
@@ -187,16 +216,18 @@ def _discounts(discount: ArrayLike, n: int) -> Array:
     return np.maximum(lam, _LEAST_DISCOUNT)
 
 
-def _gaps(time: Any, n: int, clock: Clock, seen: NDArray[np.bool_]) -> tuple[Array, Clock]:
-    """Time since the row before, in seconds; rows not seen have none."""
+def _gaps(
+    time: Any, n: int, clock: Clock, seen: NDArray[np.bool_]
+) -> tuple[Array, Array, Clock]:
+    """Time since the row before, and the time itself, in seconds; rows not seen have no gap."""
     times, datetimes = _times(time, n)
     if clock.last is not None and clock.datetimes != datetimes:
         before, now = ("datetimes", "numbers") if clock.datetimes else ("numbers", "datetimes")
         raise ValueError(f"time was given as {before} before and as {now} now: keep to one")
-    gaps = np.zeros(n)
+    gaps, unit = np.zeros(n), 1e-9 if datetimes else 1.0
     rows = np.flatnonzero(seen)
     if rows.size == 0:
-        return gaps, clock
+        return gaps, times * unit, clock
     chosen = times[rows]
     first = chosen[0] if clock.last is None else times.dtype.type(clock.last)
     with np.errstate(over="ignore"):  # a gap beyond all numbers forgets all
@@ -206,8 +237,8 @@ def _gaps(time: Any, n: int, clock: Clock, seen: NDArray[np.bool_]) -> tuple[Arr
         raise ValueError(
             f"time runs backwards at row {t}: sort the rows by time, or leave late rows out"
         )
-    gaps[rows] = steps * (1e-9 if datetimes else 1.0)
-    return gaps, replace(clock, last=chosen[-1].item(), datetimes=datetimes)
+    gaps[rows] = steps * unit
+    return gaps, times * unit, replace(clock, last=chosen[-1].item(), datetimes=datetimes)
 
 
 def _times(time: Any, n: int) -> tuple[NDArray[Any], bool]:

@@ -1,0 +1,68 @@
+"""The one constructor of engines."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..core import Bank, Filter
+from ..forgetting import Automatic, Forgetting
+from .design import LABEL_PRIOR, NUMBER_PRIOR, experts_for, maps_for
+
+Engine = Filter | Bank
+Target = tuple[str, int] | tuple[str, int, bool]
+"""How a target is coded, its number of outputs, and whether it is learned in the background."""
+
+PRIOR_VARIANCE = 100.0
+"""Of the weights of a single filter, where none is given."""
+
+
+def is_bank(rule: Forgetting, features: Any) -> bool:
+    """Whether a rule and a view of the features need several experts."""
+    return isinstance(rule, Automatic) or (
+        isinstance(features, str) and features in ("rff", "poly")
+    )
+
+
+def build_engine(
+    width: int,
+    targets: list[Target],
+    rule: Forgetting,
+    features: Any,
+    *,
+    fit_intercept: bool,
+    prior_variance: float | None,
+    cap: float | None,
+) -> Engine:
+    """Build the filter or the bank for `width` coded columns.
+
+    Parameters
+    ----------
+    width : int
+        Coded columns of the first row.
+    targets : list of (coding, outputs) or (coding, outputs, shadow)
+        What is learned.
+    rule : Forgetting
+        How the past fades.
+    features : str or transformer
+        What experts see.
+    fit_intercept, prior_variance, cap
+        As in `dfop.DFOPRegressor`.
+    """
+    limit = math.inf if cap is None else float(cap)
+    if not is_bank(rule, features):
+        outputs = sum(target[1] for target in targets)
+        prior = PRIOR_VARIANCE if prior_variance is None else float(prior_variance)
+        return Filter(width, outputs, fit_intercept, prior, limit)
+    maps = maps_for(features, rule, width)
+    default = NUMBER_PRIOR if targets[0][0] == "number" else LABEL_PRIOR
+    return Bank(
+        width,
+        targets,
+        list(maps),
+        experts_for(maps, rule),
+        fit_intercept,
+        default if prior_variance is None else float(prior_variance),
+        prior_variance is None,
+        limit,
+    )

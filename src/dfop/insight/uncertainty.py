@@ -1,0 +1,63 @@
+"""How sure a model is: widths of intervals at any coverage, and what moved when an alarm rang.
+
+The tracking itself is compiled (`dfop.core.Intervals`, `Calibration`, `ErrorAlarm`): it runs with
+every row.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from ..core import COVERAGES
+from ..model.monitor import Alarm
+from ..model.movement import moved
+
+__all__ = ["Alarm", "half_widths_at", "moved"]
+
+Array = NDArray[np.float64]
+
+
+def half_widths_at(half_widths: Array, coverage: float) -> Array:
+    """Half-widths of intervals at any coverage, from those that are tracked.
+
+    Between tracked coverages they are interpolated, linearly in the quantile of a Gaussian of
+    the same coverage; below the least they go to 0 in the same way.
+
+    Parameters
+    ----------
+    half_widths : ndarray of shape (..., levels)
+        Half-widths at `dfop.core.COVERAGES`.
+    coverage : float
+        Share of the targets that shall be inside, above 0 and at most 0.99.
+
+    Returns
+    -------
+    ndarray of shape (...)
+
+    Examples
+    --------
+    >>> from scipy.stats import norm
+    >>> tracked = norm.ppf((1 + np.array(COVERAGES)) / 2)  # of a Gaussian
+    >>> float(half_widths_at(tracked, 0.85)), float(norm.ppf(0.925))
+    (1.43953, 1.43953)
+    >>> half_widths_at(tracked, 0.999)
+    Traceback (most recent call last):
+    ValueError: coverage=0.999: it must be above 0 and at most 0.99, the largest that is tracked
+    """
+    if not isinstance(coverage, int | float | np.number) or not 0.0 < coverage <= COVERAGES[-1]:
+        raise ValueError(
+            f"coverage={coverage!r}: it must be above 0 and at most {COVERAGES[-1]}, the largest "
+            "that is tracked"
+        )
+    knots = ndtri((1 + np.array([0.0, *COVERAGES])) / 2)
+    at = float(ndtri((1 + coverage) / 2))
+    upper = min(int(np.searchsorted(knots, at)), len(COVERAGES))
+    share = (at - knots[upper - 1]) / (knots[upper] - knots[upper - 1])
+    high = half_widths[..., upper - 1]
+    low = half_widths[..., upper - 2] if upper > 1 else np.zeros_like(high)
+    # Before the first row all are infinite, and 0 times that would be no number.
+    known = np.isfinite(high)
+    between = (1 - share) * np.where(known, low, 0.0) + share * np.where(known, high, 0.0)
+    return np.asarray(np.where(known, between, high))

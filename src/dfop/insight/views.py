@@ -1,0 +1,77 @@
+"""What the faces show of their model, the same on each of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..model.model import Model
+from ..model.monitor import Alarm
+from ..model.movement import linear_forgetters, moved_weights_of
+from .drift import DriftSpectrum, drift_spectrum
+from .experts import Expert, bank_of, describe_features, experts_of
+
+
+class Insight:
+    """Properties of a face that look into its model, `_model`."""
+
+    features: Any
+
+    def _bank_model(self, what: str) -> Model:
+        model: Model | None = self.__dict__.get("_model")
+        bank_of(model, what)
+        assert model is not None
+        return model
+
+    @property
+    def experts_(self) -> list[Expert]:
+        """The experts of the automatic learner, and what each is worth now."""
+        model = self._bank_model("experts_")
+        with model.lock:
+            return experts_of(model)
+
+    @property
+    def forgetting_(self) -> float:
+        """The effective mu: that of the experts that forget, by their weight in the prediction."""
+        model = self._bank_model("forgetting_")
+        with model.lock:
+            forgetters = [e for e in experts_of(model) if e.walk == 0.0]
+        weights = np.maximum([expert.weight for expert in forgetters], 0.0)
+        mu = np.array([expert.forgetting for expert in forgetters])
+        return float(weights @ mu / weights.sum()) if weights.any() else float(mu.mean())
+
+    @property
+    def features_(self) -> str:
+        """What the experts of the automatic learner see of a row, in words."""
+        model = self._bank_model("features_")
+        return describe_features(self.features, bank_of(model, "features_"))
+
+    @property
+    def drift_(self) -> DriftSpectrum:
+        """Noise and drift of the stream so far, and the forgetting that suits them."""
+        model = self._bank_model("drift_")
+        bank = bank_of(model, "drift_")
+        experts = linear_forgetters(bank)
+        if len(experts) < 2:
+            raise AttributeError('drift_ needs linear experts: features="auto" or "linear"')
+        errors = bank.errors()
+        try:
+            return drift_spectrum(
+                [bank.experts[k][1] for k in experts],
+                errors["history"][:, experts],
+                int(errors["piece_length"]),
+                weights=bank.features + bank.intercept,
+            )
+        except ValueError as error:  # too few rows: as if it were not there yet
+            raise AttributeError(f"drift_ is not known yet: {error}") from None
+
+    @property
+    def alarms_(self) -> list[Alarm]:
+        """Sudden changes found so far (the last 1000), and which weights had moved."""
+        model = self._bank_model("alarms_")
+        with model.lock:
+            monitor = model.monitor
+            assert monitor is not None
+            moved = moved_weights_of(model) if monitor.open else {}
+            return monitor.alarms + [Alarm(a.row, a.began, moved) for a in monitor.open]

@@ -1,0 +1,1 @@
+"""The model: settings, coder, target, engine, monitor, lags, clock, waiting rows."""

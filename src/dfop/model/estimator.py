@@ -1,0 +1,299 @@
+"""What the faces for arrays share: scikit-learn's contract around one `Model`.
+
+Every public call holds the model's lock from its first check to its last change, so that threads
+see whole calls. Parameters are frozen with the first row: one that was changed since is refused.
+"""
+
+from __future__ import annotations
+
+import threading
+from abc import abstractmethod
+from collections.abc import Iterable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from ..forgetting import ByClock, Forgetting, as_rule
+from ..rows.batch import Batch
+from ..rows.checks import find_gaps
+from ..rows.columns import first_batch, next_batch
+from .late import Due, arrive, forget_late, learn_late
+from .model import Model, Run, Target
+from .settings import Settings
+from .waiting import Key
+
+Array = NDArray[np.float64]
+
+# Two threads may bring the first rows of one model: one of them makes it.
+_opening = threading.RLock()
+
+
+class Estimator(BaseEstimator):
+    """Base of `DFOPRegressor` and `DFOPClassifier`."""
+
+    takes_batches = True
+    """Whether X may be a `dfop.rows.Batch`."""
+
+    _model: Model
+    _made_with: tuple[Any, ...]
+
+    def __init__(
+        self,
+        forgetting: str | float | Forgetting = "auto",
+        *,
+        features: Any = "auto",
+        lags: int = 0,
+        fit_intercept: bool = True,
+        prior_variance: float | None = None,
+        cap: float | None = 1e6,
+        pending_limit: int = 100_000,
+        pending_expiry: int | str | None = None,
+    ) -> None:
+        self.forgetting = forgetting
+        self.features = features
+        self.lags = lags
+        self.fit_intercept = fit_intercept
+        self.prior_variance = prior_variance
+        self.cap = cap
+        self.pending_limit = pending_limit
+        self.pending_expiry = pending_expiry
+
+    @property
+    def needs_time(self) -> bool:
+        """Whether rows must come with their time: the model forgets by the clock."""
+        return isinstance(as_rule(self.forgetting), ByClock)
+
+    # -- the model ----------------------------------------------------------------------------
+
+    @abstractmethod
+    def _new_target(self, y: Any) -> Target:
+        """Make a target that knows nothing yet; `y` is None where rows come before labels."""
+
+    def _parameters(self) -> tuple[Any, ...]:
+        return (
+            self.forgetting,
+            self.features,
+            self.lags,
+            self.fit_intercept,
+            self.prior_variance,
+            self.cap,
+            self.pending_limit,
+            self.pending_expiry,
+        )
+
+    def _settings(self) -> Settings:
+        return Settings.of(**self.get_params(deep=False))
+
+    def _started(self) -> Model | None:
+        """Return the model, once there is one; refuse parameters changed since."""
+        model = self.__dict__.get("_model")
+        if model is not None and self._parameters() != self._made_with:
+            model.settings.check_same(self._settings())
+        return model
+
+    def _open(self, X: Any, y: Any) -> tuple[Model, Batch]:
+        """Make a model for its first rows; it is not yet this one's."""
+        return Model(self._settings(), self._new_target(y)), first_batch(X)
+
+    def _keep(self, model: Model) -> None:
+        self._made_with = self._parameters()
+        self._model = model
+
+    def _batch(self, model: Model, X: Any) -> Batch:
+        """Read rows that must fit the model."""
+        if (  # nothing to convert: a row at a time must not pay for the general check
+            type(X) is np.ndarray
+            and X.dtype == np.float64
+            and X.ndim == 2
+            and X.shape[1] == model.columns
+            and X.shape[0] > 0
+            and model.names is None
+            and X.flags.c_contiguous
+            and X.flags.aligned
+        ):
+            return Batch(X, find_gaps(X, "X"))
+        return next_batch(self, X, model.names, model.columns)
+
+    # -- learning and predicting --------------------------------------------------------------
+
+    def _learn(self, X: Any, y: Any, *, restart: bool = False, **given: Any) -> list[Run]:
+        """Predict every row before its target is seen, and learn it."""
+        model = None if restart else self._started()
+        if model is None:
+            with _opening:
+                model = None if restart else self._started()
+                if model is None:
+                    model, batch = self._open(X, y)
+                    runs = model.learn(batch, y, **given)
+                    if restart and not model.learned_any:
+                        raise ValueError(
+                            "sample_weight is zero for every row: there is nothing to fit"
+                        )
+                    self._keep(model)
+                    return runs
+        with model.lock:
+            return model.learn(self._batch(model, X), y, **given)
+
+    def _predicted(self, X: Any) -> tuple[Model, Array]:
+        """Return the model and the outputs that make the predictions; hold the lock."""
+        check_is_fitted(self)
+        model = self._started()
+        assert model is not None
+        with model.lock:
+            return model, model.predict(self._batch(model, X))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_model" in self.__dict__
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of columns of X."""
+        return self._known("n_features_in_").columns
+
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """Names of the columns, where X had names."""
+        names = self._known("feature_names_in_").names
+        if names is None:
+            raise AttributeError("feature_names_in_: the columns have no names")
+        return np.array(names, dtype=object)
+
+    @property
+    def coded_names_(self) -> NDArray[Any]:
+        """Names of the coded columns; in `coef_` their weights stand behind those of lags."""
+        return np.array(self._known("coded_names_").coded_names(), dtype=object)
+
+    def _known(self, what: str) -> Model:
+        model = self.__dict__.get("_model")
+        if model is None:
+            raise AttributeError(f"{what} is known once a row was seen")
+        return model
+
+    # -- labels that come late ----------------------------------------------------------------
+
+    @property
+    def pending_(self) -> list[Key]:
+        """Keys of the rows that wait for their label, oldest first."""
+        model = self.__dict__.get("_model")
+        return [] if model is None else list(model.waiting)
+
+    @property
+    def expired_(self) -> int:
+        """How many rows were given up that waited too long, or were too many."""
+        model = self.__dict__.get("_model")
+        return 0 if model is None else model.waiting.expired
+
+    def predict_pending(
+        self,
+        X: Any,
+        keys: Iterable[Key],
+        *,
+        labels: tuple[Iterable[Key], Any, Any] | None = None,
+        classes: Any = None,
+        discount: ArrayLike | None = None,
+        time: Any = None,
+    ) -> NDArray[Any]:
+        """Predict rows now and keep them until `learn_pending` brings their labels.
+
+        Forgetting goes on with the arrival of rows, not of labels. The result does not depend on
+        how rows and labels are cut into calls.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, features)
+            The rows.
+        keys : iterable of int or str
+            A new key for each row, to name it when its label comes.
+        labels : tuple of (keys, y, before), optional
+            Labels that arrive between these rows: those of the rows `keys`, each before the row
+            of X that `before` counts (n: after the last), in ascending order.
+        classes : array-like, optional
+            For a classifier that has not learned anything yet: all its classes.
+        discount, time : array-like, optional
+            As in `partial_fit`.
+
+        Returns
+        -------
+        ndarray
+            The predictions. Before the first label: 0, or the first class.
+
+        Examples
+        --------
+        >>> from dfop import DFOPRegressor
+        >>> model = DFOPRegressor(forgetting=0)
+        >>> model.predict_pending([[1.0], [2.0]], keys=["monday", "tuesday"])
+        array([0., 0.])
+        >>> model.learn_pending(["tuesday"], [4.0]).pending_
+        ['monday']
+        """
+        given = {"classes": classes, "discount": discount, "time": time}
+        if labels is not None:
+            late_keys, y, before = labels
+            given["due"] = Due(list(late_keys), y, np.asarray(before, dtype=np.int64))
+        model = self._started()
+        if model is None:
+            with _opening:
+                model = self._started()
+                if model is None:
+                    model, batch = self._open(X, None)
+                    runs = arrive(model, batch, keys, **given)
+                    self._keep(model)
+                    return joined(runs)
+        with model.lock:
+            return joined(arrive(model, self._batch(model, X), keys, **given))
+
+    def learn_pending(self, keys: Iterable[Key], y: Any) -> Self:
+        """Learn the labels of rows that were predicted before.
+
+        Parameters
+        ----------
+        keys : iterable of int or str
+            Which rows, in any order.
+        y : array-like of shape (n,) or (n, m)
+            Their labels.
+
+        Returns
+        -------
+        self
+        """
+        model = self._started()
+        if model is None:
+            raise ValueError("no row waits for its label: predict_pending announces rows")
+        with model.lock:
+            learn_late(model, keys, y)
+        return self
+
+    def forget_pending(self, keys: Iterable[Key]) -> Self:
+        """Stop waiting for labels that will never come.
+
+        Parameters
+        ----------
+        keys : iterable of int or str
+            Which rows.
+
+        Returns
+        -------
+        self
+        """
+        model = self._started()
+        if model is None:
+            raise ValueError("no row waits for its label: predict_pending announces rows")
+        with model.lock:
+            forget_late(model, keys)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.target_tags.multi_output = True
+        return tags
+
+
+def joined(runs: list[Run]) -> NDArray[Any]:
+    """Return the predictions of all runs."""
+    parts = [run.target.decode(run.outputs) for run in runs]
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)

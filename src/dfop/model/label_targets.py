@@ -1,0 +1,308 @@
+r"""Class labels as numbers for least squares, and back.
+
+Classes are numbered in the order in which they are first learned, so that a model that was told its
+classes beforehand and one that meets them on the way are the same model.
+
+Up to two classes: one output, the margin, -1 for the first and +1 for the second, as in the paper.
+From the third class on: one output each, 1 for rows of the class and 0 for the others. Where a
+third class may come, both are learned side by side until it does; the outputs of classes not met
+yet are 0, as they would have been from the start. Of equal outputs (within 1e-9) the class learned
+first is predicted; before anything is learned, the first of `classes`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets
+
+from ..core import choose
+from ..rows.target_cells import target_labels
+from .labels import DOUBT, raw_probabilities
+from .targets import Planned
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class LabelTarget:
+    """One label per row.
+
+    Parameters
+    ----------
+    classes : ndarray, optional
+        All labels, sorted; None where they are met on the way.
+    order : tuple
+        The labels in the order in which they were first learned.
+    limit : int
+        How many classes there may be.
+    """
+
+    classes: NDArray[Any] | None = None
+    order: tuple[Any, ...] = ()
+    limit: int = 1000
+    grows: bool = False
+    """Whether classes are met on the way."""
+
+    flat = True
+
+    @property
+    def known(self) -> bool:
+        """Whether it is known which classes there are, or that any may come."""
+        return self.grows or self.classes is not None
+
+    @property
+    def margin(self) -> bool:
+        """Whether the margin between two classes makes the prediction."""
+        return len(self.order) <= 2
+
+    @property
+    def always_two(self) -> bool:
+        """Whether no third class can come."""
+        return self.classes is not None and len(self.classes) <= 2
+
+    @property
+    def one_hot(self) -> int:
+        """How many outputs classes have, one each: a spare one for the next where any may come."""
+        if self.always_two:
+            return 0
+        if self.classes is not None:
+            return len(self.classes)
+        return min(len(self.order) + 1, self.limit)
+
+    @cached_property
+    def index(self) -> dict[Any, int]:
+        """Return the number of each class learned so far."""
+        return {label: k for k, label in enumerate(self.order)}
+
+    @cached_property
+    def positions(self) -> Indices:
+        """Return where in `classes` the class of each number is: those not met yet come last."""
+        assert self.classes is not None
+        met = [int(np.flatnonzero(self.classes == label)[0]) for label in self.order]
+        rest = sorted(set(range(len(self.classes))) - set(met))
+        return np.array(met + rest, dtype=np.int64)
+
+    @cached_property
+    def ranks(self) -> Indices:
+        """Return the number of each of `classes`; -1 where it is not learned yet."""
+        assert self.classes is not None
+        ranks = np.full(len(self.classes), -1, dtype=np.int64)
+        ranks[self.positions[: len(self.order)]] = np.arange(len(self.order))
+        return ranks
+
+    def learned(self, label: Any) -> LabelTarget:
+        """Return the target once a new class was learned."""
+        return replace(self, order=(*self.order, label))
+
+    # -- labels in ----------------------------------------------------------------------------
+
+    def plan(self, y: Any, n: int, seen: NDArray[np.bool_], classes: Any = None) -> Planned:
+        """Check the labels of n rows, of which only those `seen` are learned."""
+        labels = target_labels(y, n)
+        if labels.ndim != 1:
+            raise ValueError(f"y has shape {labels.shape} but this model has learned y of (n,)")
+        target = self.told(labels, classes) if not self.known else self
+        if target is self:
+            self.check_same(classes)
+        at = positions_of(labels, target.classes)
+        values = target.ranks[at]
+        fresh = (values < 0) & seen
+        if not fresh.any():
+            return Planned(target, values[:, np.newaxis])
+        news, rows = np.unique(at[fresh], return_index=True)
+        rows = np.flatnonzero(fresh)[rows]
+        opened = sorted(zip(rows.tolist(), news.tolist(), strict=True))
+        assert target.classes is not None
+        final = target.ranks.copy()
+        for k, (_, position) in enumerate(opened, len(target.order)):
+            final[position] = k
+        labels_of = target.classes.tolist() if target.classes.dtype != object else target.classes
+        return Planned(
+            target,
+            final[at][:, np.newaxis],
+            [(row, labels_of[position]) for row, position in opened],
+        )
+
+    def plan_growing(self, labels: Sequence[Hashable]) -> Planned:
+        """Number labels of rows, any of which may be a class not met before."""
+        index = dict(self.index)
+        opened: list[tuple[int, Any]] = []
+        values = np.empty((len(labels), 1), dtype=np.int64)
+        for row, label in enumerate(labels):
+            k = index.get(label)
+            if k is None:
+                if len(index) < self.limit:
+                    k = index[label] = len(index)
+                    opened.append((row, label))
+                else:
+                    k = -1  # one class too many: none of the known ones
+            values[row] = k
+        return Planned(self, values, opened)
+
+    def told(self, labels: NDArray[Any] | None, classes: Any) -> LabelTarget:
+        """Return the target with the classes given, or those found in `labels`."""
+        if classes is not None:
+            found = np.asarray(classes)
+            if found.ndim != 1 or found.size == 0:
+                raise ValueError(f"classes has shape {found.shape}: give a list of labels")
+        else:
+            assert labels is not None
+            check_classification_targets(labels)
+            found = labels
+        found = np.unique(found)
+        if len(found) > self.limit:
+            raise ValueError(
+                f"there are {len(found)} classes, more than max_classes={self.limit}: numbers are "
+                "for DFOPRegressor; else raise max_classes"
+            )
+        return replace(self, classes=found)
+
+    def check_same(self, classes: Any) -> None:
+        """Refuse classes that differ from those known."""
+        if classes is not None and not np.array_equal(np.unique(classes), self.classes):
+            raise ValueError(
+                f"classes={classes!r} differs from the classes of the first call, {self.classes}: "
+                "the classes are fixed then"
+            )
+
+    # -- numbers for the engine ---------------------------------------------------------------
+
+    def designs(self) -> list[tuple[str, int] | tuple[str, int, bool]]:
+        """Return how the engine shall learn it."""
+        if self.always_two:
+            return [("margin", 1)]
+        if self.margin:
+            return [("margin", 1), ("one_hot", self.one_hot, True)]
+        return [("one_hot", self.one_hot)]
+
+    @property
+    def calibrated(self) -> int:
+        """How many classes have a probability of their own."""
+        known = len(self.order) if self.classes is None else len(self.classes)
+        return min(known, 2) if self.margin else known
+
+    def coded(self, values: NDArray[Any], *, margin: bool) -> Array:
+        """Return what the engine learns, beside a `margin` or without one."""
+        index = values[:, 0]
+        margins = np.where(index == 1, 1.0, np.where(index == 0, -1.0, 0.0))[:, np.newaxis]
+        if self.always_two:
+            return margins
+        classes = (index[:, np.newaxis] == np.arange(self.one_hot)).astype(np.float64)
+        return np.hstack([margins, classes]) if margin else classes
+
+    def active(self, outputs: Array) -> Array:
+        """Return the engine's outputs that make the prediction."""
+        return outputs[:, :1] if self.margin else outputs
+
+    @property
+    def width(self) -> int:
+        """How many outputs make the prediction."""
+        return 1 if self.margin else self.one_hot
+
+    def as_active(self, predicted: Array) -> Array:
+        """Return what was predicted before, perhaps of fewer classes, as it would be now."""
+        n, known = predicted.shape
+        if known == self.width:
+            return predicted
+        now = np.zeros((n, self.width))
+        if known == 1:  # a margin between the first two classes
+            now[:, 0], now[:, 1] = 0.5 - 0.5 * predicted[:, 0], 0.5 + 0.5 * predicted[:, 0]
+        else:
+            now[:, :known] = predicted
+        return now
+
+    # -- predictions out ----------------------------------------------------------------------
+
+    def choose(self, active: Array) -> Indices:
+        """Return the numbers of the classes predicted."""
+        return np.asarray(choose(np.ascontiguousarray(active), self.margin))
+
+    def decode(self, active: Array) -> NDArray[Any]:
+        """Return the labels predicted."""
+        if self.classes is None:
+            return self._decode_growing(active)
+        if not self.order:
+            return np.repeat(self.classes[:1], len(active))
+        index = self.choose(active)
+        return self.classes[self.positions[np.minimum(index, len(self.classes) - 1)]]
+
+    def _decode_growing(self, active: Array) -> NDArray[Any]:
+        labels = np.empty(len(active), dtype=object)
+        if self.order:
+            last = len(self.order) - 1
+            labels[:] = [self.order[min(k, last)] for k in self.choose(active).tolist()]
+        return labels
+
+    def margins(self, active: Array) -> Array:
+        """Show outputs as `decision_function` does: (n,) for two classes, else (n, classes)."""
+        assert self.classes is not None
+        if self.always_two:
+            return active[:, 0] * self.sign
+        return self.of_classes(self._one_each(active))
+
+    @property
+    def sign(self) -> float:
+        """-1 where the second of the sorted classes was learned first."""
+        return -1.0 if len(self.positions) == 2 and self.positions[0] == 1 else 1.0
+
+    def of_classes(self, by_number: Array) -> Array:
+        """Bring columns in the order of learning into that of `classes`."""
+        out = np.empty_like(by_number)
+        out[:, self.positions] = by_number
+        return out
+
+    def _one_each(self, active: Array) -> Array:
+        """Return an output per class, also of a margin."""
+        if not self.margin:
+            return active
+        out = np.zeros((len(active), self.one_hot))
+        for k in range(len(self.order)):
+            out[:, k] = 0.5 + (0.5 if k else -0.5) * active[:, 0]
+        return out
+
+    def probabilities(self, active: Array) -> Array:
+        """Return what the outputs of a single filter say themselves, by number of the class."""
+        if self.margin:
+            return raw_probabilities(active, len(self.order) if self.grows else 2)
+        known = len(self.order) if self.grows else active.shape[1]
+        return raw_probabilities(active[:, :known], known)
+
+    def shown(self, probabilities: Array) -> Array:
+        """Bring probabilities by number into the columns of `classes`."""
+        assert self.classes is not None
+        n, k, told = len(probabilities), len(self.classes), probabilities.shape[1]
+        if k == 1:
+            return np.ones((n, 1))
+        if told == k:
+            return self.of_classes(probabilities)
+        rest = DOUBT / k
+        out = np.full((n, k), rest)
+        out[:, :told] = probabilities * (1.0 - rest * (k - told))
+        if not self.order:
+            out[:] = 1.0 / k
+        return self.of_classes(out)
+
+
+def positions_of(labels: NDArray[Any], classes: NDArray[Any] | None) -> Indices:
+    """Return where in the sorted `classes` each label is; refuse those that are not there."""
+    assert classes is not None
+    try:
+        at = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+        known = np.asarray(classes[at] == labels)
+    except TypeError:  # labels that cannot be compared with the known ones
+        known = np.zeros(len(labels), bool)
+    if known.shape != labels.shape or not known.all():
+        t = int(np.argmin(np.broadcast_to(known, labels.shape)))
+        shown = ", ".join(map(str, classes[:10])) + (", ..." if len(classes) > 10 else "")
+        raise ValueError(
+            f"y has the unknown class {labels[t]!r} at row {t}; the classes are {shown}. Name all "
+            "classes in the first call: partial_fit(X, y, classes=[...])"
+        )
+    return np.asarray(at, dtype=np.int64)

@@ -1,0 +1,432 @@
+"""`Model`: the one learner behind every face.
+
+What a model knows is the named parts of `Model`. A row's way: the batch is checked against the
+settings, its targets and weights are planned, and nothing has changed so far; then cells are
+coded, the engine predicts each row before it learns it, and the monitor judges the prediction that
+was made.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..core import Bank, Coder, Lock
+from ..engines import Engine, build_engine
+from ..forgetting import ByRows
+from ..rows.batch import Batch
+from ..rows.kinds import check_kinds
+from ..rows.weights import Clock, row_weights
+from .label_targets import LabelTarget
+from .lags import Lags
+from .monitor import STRIDE, LabelMonitor, Monitor, NumberMonitor
+from .movement import moved_weights_of
+from .settings import Settings
+from .several_labels import SeveralLabels
+from .targets import NumberTarget, Planned
+from .transform import Transform
+from .waiting import WaitingRows
+
+Array = NDArray[np.float64]
+Target = NumberTarget | LabelTarget | SeveralLabels
+
+# Where d mu is larger, lam^d is below 1e-8: forgetting outruns what d rows can teach.
+_LARGEST_D_MU = 18.0
+
+
+class Run(NamedTuple):
+    """What was predicted of rows in a run, before their targets were seen."""
+
+    target: Target
+    """As it was then: it says what the outputs mean."""
+    outputs: Array
+    told: Any
+    """By the monitor: half-widths, or probabilities; None without one."""
+
+
+class Model:
+    """Settings, coder, target, engine, monitor, lags, clock and waiting rows.
+
+    Parameters
+    ----------
+    settings : Settings
+        What it is made with.
+    target : NumberTarget, LabelTarget or SeveralLabels
+        What it learns.
+    by_name : bool
+        Whether columns are known by their names, and come and go (River), not by their order.
+    """
+
+    def __init__(self, settings: Settings, target: Target, *, by_name: bool = False) -> None:
+        self.settings = settings
+        self.target = target
+        self.by_name = by_name
+        self.lock = Lock()
+        """Held by every public call of a face, from its first check to its last change."""
+        self.names: tuple[str, ...] | None = None
+        """Of the columns, where they have names and an order."""
+        self.columns = 0
+        self.ids: dict[Any, int] = {}
+        """Columns by name, where rows are dicts."""
+        self.coder = Coder()
+        self.transform = None if settings.transformer is None else Transform(settings.transformer)
+        self.engine: Engine | None = None
+        self.monitor: Monitor | None = None
+        self.lags: Lags | None = None
+        self.clock = Clock()
+        self.now = 0.0
+        """Log of the product of all discounts so far; of a bank, the rows so far."""
+        self.rows = 0
+        """How many rows have come."""
+        self.learned_any = False
+        """Whether a target was learned."""
+        self.waiting = WaitingRows(settings.pending_limit, settings.pending_expiry)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, lock=Lock())
+
+    # -- learning -----------------------------------------------------------------------------
+
+    def learn(
+        self,
+        batch: Batch,
+        y: Any,
+        *,
+        classes: Any = None,
+        sample_weight: ArrayLike | None = None,
+        discount: ArrayLike | None = None,
+        time: Any = None,
+    ) -> list[Run]:
+        """Predict every row before its target is seen, and learn it.
+
+        All is checked before anything changes. A model that was never used may be left in pieces
+        by an error: its face then throws it away.
+        """
+        n = len(batch.numbers)
+        weights = self.weigh(n, sample_weight=sample_weight, discount=discount, time=time)
+        seen = np.broadcast_to(weights.times > 0.0, n)
+        planned = self.target.plan(y, n, seen, classes)
+        return self.learn_planned(batch, planned, weights, seen)
+
+    def weigh(self, n: int, **given: Any) -> Any:
+        """Check weights, discounts and times of n rows."""
+        return row_weights(self.settings.pace, n, self.clock, **given)
+
+    def learn_planned(
+        self, batch: Batch, planned: Planned, weights: Any, seen: NDArray[np.bool_]
+    ) -> list[Run]:
+        """Learn rows whose targets and weights are checked."""
+        self.check_rows(batch)
+        runs: list[Run] = []
+        start = 0
+        for part, opened in self._parts(len(batch), planned.opened):
+            some, weighed = batch, weights
+            if part.stop - part.start < len(batch):
+                some, weighed = batch[part], weights.cut(part)
+            rows, widths = self.code(some, weighed, refusable=start == 0)
+            if start == 0:
+                self.take_target(planned.target)
+            runs += self._learn_coded(
+                rows, widths, planned.values[part], weighed, seen[part], opened
+            )
+            start = part.stop
+        self.learned_any = self.learned_any or bool(seen.any())
+        self.clock = weights.clock
+        # Only differences matter: the count starts anew where no row waits.
+        self.now = weights.passed(self.now, len(batch)) if len(self.waiting) else 0.0
+        self.rows += len(batch)
+        return runs
+
+    def _parts(
+        self, n: int, opened: Sequence[tuple[int, Any]]
+    ) -> Iterator[tuple[slice, list[tuple[int, Any]]]]:
+        """Cut rows where labels open features: after a row with a class that was not met before."""
+        if not (self.settings.lags and opened):
+            yield slice(0, n), list(opened)
+            return
+        start = 0
+        for row, label in opened:
+            yield slice(start, row + 1), [(row - start, label)]
+            start = row + 1
+        if start < n:
+            yield slice(start, n), []
+
+    def _learn_coded(
+        self,
+        rows: Array,
+        widths: list[tuple[int, int]],
+        values: NDArray[Any],
+        weights: Any,
+        seen: NDArray[np.bool_],
+        opened: list[tuple[int, Any]],
+    ) -> list[Run]:
+        """Learn coded rows with their lags, run by run."""
+        n = len(rows)
+        engine = self.open_engine(widths[0][1], rows)
+        if self.lags is not None:
+            arrived = np.cumsum(seen) - seen
+            self.lags.fill(rows, self.lags.before(values[seen], arrived))
+        rows = self.seen_by_engine(rows)
+        labels, edges = dict(opened), self._edges(n, widths, opened)
+        runs = []
+        for start, stop, width in edges:
+            before = self.target
+            if start in labels:
+                self.meet(labels[start])
+            part = slice(start, stop)
+            if self.transform is None and width > engine.features:
+                engine.add_features(width - engine.features)
+            coded = self.coded(values[part], before)
+            outputs = np.empty(coded.shape)
+            some, weighed = rows, weights
+            if width < rows.shape[1] or stop - start < n:
+                some, weighed = np.ascontiguousarray(rows[part, :width]), weights.cut(part)
+            engine.learn(some, coded, *weighed.per_row, outputs)
+            active = before.active(outputs)
+            told = self.observe(active, before.active(coded), values[part], seen[part])
+            runs.append(Run(before, active, told))
+            self.settle(before)
+        if self.lags is not None:
+            self.lags.add(values[seen])
+        return runs
+
+    def _edges(
+        self, n: int, widths: list[tuple[int, int]], opened: list[tuple[int, Any]]
+    ) -> list[tuple[int, int, int]]:
+        """Return runs of rows during which nothing is opened, as (start, stop, width)."""
+        if len(widths) == 1 and not opened and self.monitor is None:
+            return [(0, n, widths[0][1])]
+        cuts = {0, n, *(row for row, _ in widths)}
+        cuts.update(at for row, _ in opened for at in (row, row + 1))
+        if self.monitor is not None:
+            cuts.update(range(self.monitor.rows_to_stride(), n, STRIDE))
+        ordered, edges, at = sorted(cuts), [], 0
+        for start, stop in zip(ordered, ordered[1:], strict=False):
+            while at + 1 < len(widths) and widths[at + 1][0] <= start:
+                at += 1
+            edges.append((start, stop, widths[at][1]))
+        return edges
+
+    def coded(self, values: NDArray[Any], before: Target) -> Array:
+        """Return targets as the engine learns them now."""
+        if isinstance(self.target, LabelTarget):
+            return self.target.coded(values, margin=before.margin)  # type: ignore[union-attr]
+        return self.target.coded(values)
+
+    # -- steps of learning, for labels known at once and for those that come late ---------------
+
+    def check_rows(self, batch: Batch) -> None:
+        """Refuse rows that this model cannot take."""
+        if self.transform is not None:
+            self.transform.check(batch)
+        if batch.texts or self.coder.has_text:
+            check_kinds(self.coder, batch, self.column_ids(batch))
+
+    def column_ids(self, batch: Batch) -> Sequence[int]:
+        """Return the columns of a batch as the coder knows them."""
+        if not self.by_name:
+            return range(batch.shape[1])
+        known = dict(self.ids)
+        assert batch.names is not None
+        return [known.setdefault(name, len(known)) for name in batch.names]
+
+    def code(
+        self, batch: Batch, weights: Any, *, refusable: bool = True
+    ) -> tuple[Array, list[tuple[int, int]]]:
+        """Code rows and take over what they show of their columns.
+
+        A warning that is turned into an error leaves everything as it was, if `refusable`.
+        """
+        if self.engine is None and self.settings.lags and self.lags is None:
+            self._open_lags()
+        columns = self.column_ids(batch)
+        rows, widths = self.coder.code(batch.numbers, batch.texts, columns, weights.times)
+        try:
+            self._warn_of_fast_forgetting(self.coder.width)
+        except UserWarning:
+            if refusable:
+                self.coder.rollback()
+                raise
+        if not self.by_name:
+            self.columns, self.names = len(columns), batch.names
+        else:
+            assert batch.names is not None
+            self.ids.update(zip(batch.names, columns, strict=True))
+        return rows, widths
+
+    def take_target(self, target: Target) -> None:
+        """Take over how many outputs or which classes there are, known from the first targets."""
+        if target is self.target:
+            return
+        if self.engine is not None and isinstance(target, NumberTarget):
+            more = target.outputs - self.target.outputs  # type: ignore[union-attr]
+            if more and isinstance(self.engine, Bank):
+                self.engine.add_number_targets(more)
+            elif more:
+                self.engine.add_outputs(more)
+            if self.monitor is not None:
+                self.monitor = self._new_monitor(target)
+        self.target = target
+
+    def open_engine(self, width: int, rows: Array) -> Engine:
+        """Return the engine; make it for the first row, which has `width` coded columns."""
+        if self.engine is None:
+            if self.transform is not None:
+                width = self.seen_by_engine(rows[:1]).shape[1]
+            settings = self.settings
+            self.engine = build_engine(
+                width,
+                self.target.designs(),  # type: ignore[arg-type]
+                settings.rule,
+                settings.features,
+                fit_intercept=bool(settings.fit_intercept),
+                prior_variance=settings.prior_variance,
+                cap=settings.cap,
+            )
+            if settings.several_experts:
+                self.monitor = self._new_monitor(self.target)
+        return self.engine
+
+    def _new_monitor(self, target: Target) -> Monitor:
+        if isinstance(target, NumberTarget):
+            return NumberMonitor(target.outputs)
+        if isinstance(target, SeveralLabels):
+            return LabelMonitor([len(some) for some in target.columns])
+        return LabelMonitor([target.calibrated])
+
+    def _open_lags(self) -> None:
+        target = self.target
+        classes = isinstance(target, LabelTarget)
+        numbers = 1 if classes else sum(design[1] for design in target.designs())
+        self.lags = Lags(self.settings.lags, numbers, classes)
+        self.lags.blocks.append(self.coder.open_lags(self.lags.block))
+
+    @property
+    def lag_columns(self) -> int:
+        """How many coded columns are labels."""
+        return 0 if self.lags is None else self.lags.block * len(self.lags.blocks)
+
+    def meet(self, label: Any) -> None:
+        """Make room for a class that is learned for the first time."""
+        target, engine = self.target, self.engine
+        assert isinstance(target, LabelTarget)
+        assert engine is not None
+        grown = target.learned(label)
+        if grown.one_hot > target.one_hot:
+            engine.add_outputs(grown.one_hot - target.one_hot)
+        self.target = grown
+        if target.margin == grown.margin:
+            self._match_monitor(grown)
+
+    def settle(self, before: Target) -> None:
+        """Go on after a row whose class was learned for the first time."""
+        now, engine = self.target, self.engine
+        if now is before or not isinstance(now, LabelTarget):
+            return
+        assert isinstance(before, LabelTarget)
+        assert engine is not None
+        if before.margin and not now.margin:  # the third class: the margin has no meaning any more
+            if isinstance(engine, Bank):
+                engine.drop_first_target()
+                engine.set_shadow(0, False)
+            else:
+                engine.drop_output(0)
+            self._match_monitor(now)
+        if self.lags is not None and not now.margin:
+            self.lags.blocks.append(self.coder.open_lags(self.lags.block))
+            engine.add_features(self.coder.width - engine.features)
+
+    def _match_monitor(self, target: LabelTarget) -> None:
+        if isinstance(self.monitor, LabelMonitor):
+            known = self.monitor.calibrations[0].classes
+            self.monitor.add_classes(max(target.calibrated - known, 0))
+
+    def observe(
+        self, predicted: Array, coded: Array, labels: NDArray[Any], seen: NDArray[np.bool_]
+    ) -> Any:
+        """Let the monitor see rows that were just learned, up to its next stride at most."""
+        monitor = self.monitor
+        if monitor is None:
+            return None
+        told = monitor.learn(predicted, coded, labels, seen)
+        if monitor.open and monitor.rows % STRIDE == 0:
+            monitor.close(moved_weights_of(self))
+        return told
+
+    def _warn_of_fast_forgetting(self, width: int) -> None:
+        """Warn where `width` coded columns are too many, if they have not been before."""
+        rule, engine = self.settings.rule, self.engine
+        if self.settings.several_experts or not isinstance(rule, ByRows):
+            return
+        before = 0 if engine is None else engine.features + bool(self.settings.fit_intercept)
+        d = width + bool(self.settings.fit_intercept)
+        if d != before and d * rule.mu > _LARGEST_D_MU >= before * rule.mu:
+            warnings.warn(
+                f"{d} weights and mu={rule.mu:g} forget faster than {d} rows can teach "
+                f"(d mu = {d * rule.mu:.0f}, above {_LARGEST_D_MU:.0f}): the cap keeps the "
+                "model finite, but use a smaller mu or fewer features",
+                UserWarning,
+                stacklevel=6,
+            )
+
+    # -- predicting ---------------------------------------------------------------------------
+
+    def predict(self, batch: Batch) -> Array:
+        """Return the outputs that make the predictions of rows, with the model as it is now."""
+        self.check_rows(batch)
+        rows = self.coder.code_to_predict(batch.numbers, batch.texts, self.column_ids(batch))
+        return self.outputs_of(rows)
+
+    def outputs_of(self, rows: Array) -> Array:
+        """Return the active outputs of coded rows, with the labels known now."""
+        n = len(rows)
+        if self.engine is None:
+            return np.zeros((n, 1))
+        if self.lags is not None:
+            none = np.empty((0, self.lags.recent.shape[1]))
+            self.lags.fill(rows, self.lags.before(none, np.zeros(n, np.int64)))
+        outputs = np.empty((n, self.engine.outputs))
+        self.engine.predict(np.ascontiguousarray(self.seen_by_engine(rows)), outputs)
+        return self.target.active(outputs)
+
+    def seen_by_engine(self, rows: Array) -> Array:
+        """Return coded rows as the engine sees them: through the transformer, if there is one."""
+        return rows if self.transform is None else self.transform.apply(rows, self.lag_columns)
+
+    @property
+    def counted_outputs(self) -> slice:
+        """Which outputs of the engine count: not those learned in the background."""
+        target = self.target
+        hidden = isinstance(target, LabelTarget) and target.margin and not target.always_two
+        return slice(0, 1) if hidden else slice(None)
+
+    # -- words --------------------------------------------------------------------------------
+
+    def coded_names(self) -> list[str]:
+        """Return names of the coded columns, without those of lags."""
+        lags = set() if self.lags is None else set(self.lags.names([""] * 10**6))
+        names = self.weight_names()
+        return [name for at, name in enumerate(names) if at not in lags]
+
+    def weight_names(self) -> list[str]:
+        """Return names of what the linear experts see, in the order of their weights."""
+        if self.by_name:
+            given: Sequence[Any] = list(self.ids)
+        else:
+            given = self.names or [f"x{j}" for j in range(self.columns)]
+        names = [str(name) for name in self.coder.labels(list(given))]
+        if self.lags is not None:
+            labels = [str(label) for label in getattr(self.target, "order", ())]
+            for at, name in self.lags.names(labels).items():
+                names[at] = name
+        if self.transform is not None and self.engine is not None:
+            lagged = names[: self.lag_columns]
+            return lagged + [f"feature {j}" for j in range(self.engine.features - len(lagged))]
+        return names

@@ -1,0 +1,135 @@
+"""Rows that wait for their label, kept small: the cells that are not 0, and what was predicted."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Key = int | str
+
+
+class WaitingRow(NamedTuple):
+    """One row that waits."""
+
+    columns: bytes
+    """Which coded columns are not 0 (int32)."""
+    values: bytes
+    """Their values (float64)."""
+    stamp: float
+    """How much had been forgotten when it came."""
+    arrived: float
+    """When it came: its number, or its time in seconds."""
+    predicted: bytes
+    """What the engine predicted then (float64)."""
+
+    @classmethod
+    def of(cls, row: Array, stamp: float, arrived: float, predicted: Array) -> WaitingRow:
+        """Keep a coded row."""
+        columns = np.flatnonzero(row)
+        return cls(
+            columns.astype(np.int32).tobytes(),
+            row[columns].tobytes(),
+            stamp,
+            arrived,
+            predicted.tobytes(),
+        )
+
+    def write(self, row: Array) -> None:
+        """Write the cells into a row of zeros."""
+        row[np.frombuffer(self.columns, np.int32)] = np.frombuffer(self.values)
+
+    @property
+    def outputs(self) -> Array:
+        """What was predicted."""
+        return np.frombuffer(self.predicted)
+
+
+class WaitingRows:
+    """Rows by their key, oldest first; at most `limit`, none longer than `expiry`.
+
+    Parameters
+    ----------
+    limit : int
+        How many may wait.
+    expiry : int, float or None
+        How long a row may wait, in the unit of `arrived`.
+    """
+
+    def __init__(self, limit: int, expiry: float | None) -> None:
+        self.limit, self.expiry = limit, expiry
+        self.rows: dict[Key, WaitingRow] = {}
+        self.expired = 0
+        """How many rows were given up."""
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self.rows)
+
+    def __contains__(self, key: Key) -> bool:
+        return key in self.rows
+
+    def check_waiting(self, keys: Iterable[Key]) -> None:
+        """Refuse keys of rows that do not wait."""
+        for key in keys:
+            if key not in self.rows:
+                gone = f", {self.expired} have expired" if self.expired else ""
+                raise ValueError(
+                    f"no row with the key {key!r} waits for its label ({len(self)} do{gone}): "
+                    "predict_pending announces rows, and each is learned once"
+                )
+
+    def expire(self, now: float) -> None:
+        """Give up rows that have waited too long, or are too many; warn the first time."""
+        gone: list[Key] = []
+        excess = len(self) - self.limit
+        for key, row in self.rows.items():
+            late = self.expiry is not None and now - row.arrived >= self.expiry
+            if not late and len(gone) >= excess:
+                break
+            gone.append(key)
+        if not gone:
+            return
+        first = self.expired == 0
+        for key in gone:
+            del self.rows[key]
+        self.expired += len(gone)
+        if first:
+            warnings.warn(
+                f"{len(gone)} rows were given up that waited for their label (the first: "
+                f"{gone[0]!r}): at most pending_limit={self.limit} wait, no longer than "
+                f"pending_expiry={self.expiry}; expired_ counts them",
+                UserWarning,
+                stacklevel=4,
+            )
+
+    def dense(self, keys: Iterable[Key], width: int) -> Array:
+        """Return rows as wide as they would be coded now: what is new since was 0 then."""
+        chosen = [self.rows[key] for key in keys]
+        out = np.zeros((len(chosen), width))
+        for row, cells in zip(out, chosen, strict=True):
+            cells.write(row)
+        return out
+
+
+def check_keys(keys: Iterable[Any], n: int | None) -> list[Key]:
+    """Return keys as a list; refuse what is no key, and equal ones."""
+    if isinstance(keys, str):
+        raise ValueError(f"keys must be a list of keys, not the single string {keys!r}")
+    names = keys.tolist() if isinstance(keys, np.ndarray) else list(keys)
+    if not set(map(type, names)) <= {int, str}:
+        names = [key.item() if isinstance(key, np.generic) else key for key in names]
+        for key in names:
+            if isinstance(key, bool) or not isinstance(key, int | str):
+                raise ValueError(f"the key {key!r} must be an int or a str")
+    if not names or (n is not None and len(names) != n):
+        raise ValueError(f"{len(names)} keys for {n if n is not None else 'no'} rows")
+    if len(set(names)) != len(names):
+        raise ValueError("every row needs a key of its own, but some keys are equal")
+    return names

@@ -1,0 +1,90 @@
+"""Checks of rows that say which row, which column, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core import LARGEST, first_unusable
+
+Array = NDArray[np.float64]
+Names = Sequence[Any] | None
+
+
+def check_finite(values: Array, what: str, names: Names = None) -> None:
+    """Refuse values that are not finite or too large; `values` must be C-ordered."""
+    at = first_unusable(values)
+    if at < values.size:
+        _refuse_value(values, at, what, names)
+
+
+def find_gaps(values: Array, what: str, names: Names = None) -> bool:
+    """Whether values are missing (NaN); refuse those infinite or too large."""
+    if first_unusable(values) == values.size:
+        return False
+    bad = np.flatnonzero(np.abs(values) > LARGEST)
+    if bad.size:
+        _refuse_value(values, int(bad[0]), what, names)
+    return True
+
+
+def check_length(y: NDArray[Any], n: int) -> None:
+    """Refuse targets that are not one per row."""
+    if y.ndim == 0 or len(y) != n:
+        raise ValueError(
+            f"X has {n} rows but y has {0 if y.ndim == 0 else len(y)}: Found input variables "
+            "with inconsistent numbers of samples; give one target per row"
+        )
+
+
+def as_numbers(values: Any, what: str) -> Array:
+    """Return values as a C-ordered float64 array, or say where they are no numbers."""
+    try:
+        return np.require(np.asarray(values), np.float64, ["C", "A"])
+    except (TypeError, ValueError) as error:
+        name_what_is_no_number(values, what, error)
+        raise
+
+
+def where_in(index: tuple[int, ...], names: Names) -> str:
+    """Row and column of a value, in words."""
+    if len(index) == 1:
+        return f"row {index[0]}"
+    return f"row {index[0]}, column {index[1] if names is None else repr(str(names[index[1]]))}"
+
+
+def name_what_is_no_number(data: Any, what: str, error: Exception) -> None:
+    """Raise in place of a failed conversion an error that says where it failed, if one can."""
+    try:
+        values = np.asarray(data, dtype=object)
+    except ValueError:
+        return
+    if values.ndim not in (1, 2):
+        return
+    names = list(data.columns) if hasattr(data, "columns") else None
+    for index in np.ndindex(values.shape):
+        value = values[index]
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            if np.iterable(value) and not isinstance(value, str):
+                return  # rows of different length: the error at hand says it better
+            raise ValueError(
+                f"{what} has {value!r} at {where_in(index, names)}, which is no number ({error}): "
+                "encode or drop it before learning"
+            ) from None
+
+
+def _refuse_value(values: Array, at: int, what: str, names: Names) -> NoReturn:
+    index = tuple(int(i) for i in np.unravel_index(at, values.shape))
+    value = values[index]
+    if np.isnan(value):
+        problem, remedy = "NaN", "impute or drop missing values before learning"
+    elif np.isinf(value):
+        problem, remedy = "infinity", "clip or drop infinite values before learning"
+    else:
+        problem, remedy = f"{value:g}, a value too large", "scale it below 2**500 (3e150)"
+    raise ValueError(f"{what} contains {problem} at {where_in(index, names)}: {remedy}")

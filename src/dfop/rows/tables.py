@@ -1,0 +1,202 @@
+"""From arrays, data frames, Arrow tables and dicts to a `Batch`.
+
+A column is of one kind within a batch: text where any cell is text, numbers otherwise; see `cells`
+for the rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_array
+
+from .batch import Batch, Text
+from .cells import is_missing, reads_as_number, to_number
+from .checks import Array, Names, find_gaps, name_what_is_no_number, where_in
+
+
+def as_batch(X: Any) -> Batch:
+    """Make a batch of rows, whatever they come in.
+
+    Parameters
+    ----------
+    X : Batch, array-like, DataFrame of pandas or polars, Arrow table or record batch, list of dicts
+        The rows: numbers, text, missing values.
+
+    Returns
+    -------
+    Batch
+
+    Examples
+    --------
+    >>> as_batch([["red", 1.0], ["blue", None]]).rows()
+    [['red', 1.0], ['blue', None]]
+    >>> as_batch([{"size": 1.5}, {"size": "?"}]).names
+    ('size',)
+    """
+    if isinstance(X, Batch):
+        return X
+    if is_frame(X):
+        return _of_columns(columns_of(X), tuple(X.columns), len(X))
+    if hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__"):
+        from .arrow import batch_from_arrow  # needs pyarrow, as its data do
+
+        return batch_from_arrow(X)
+    if isinstance(X, list) and X and isinstance(X[0], Mapping):
+        return _of_dicts(X)
+    columns = _columns_of_array(X)
+    if columns is not None:
+        return _of_columns(columns, None, len(columns[0]))
+    return of_numbers(_matrix(X))
+
+
+def of_numbers(numbers: Array, names: tuple[str, ...] | None = None) -> Batch:
+    """Make a batch of a C-ordered float64 matrix."""
+    return Batch(numbers, find_gaps(numbers, "X", names), {}, names)
+
+
+def is_frame(X: Any) -> bool:
+    """Whether `X` is a data frame of pandas or polars."""
+    return hasattr(X, "columns") and hasattr(X, "dtypes")
+
+
+def columns_of(X: Any) -> list[Any]:
+    """Return the columns of a data frame one by one."""
+    if hasattr(X, "get_columns"):  # polars
+        return list(X.get_columns())
+    return [column for _, column in X.items()]
+
+
+def _of_dicts(rows: Sequence[Mapping[Any, Any]]) -> Batch:
+    """Make a batch of dicts; what a row does not have is missing."""
+    names: dict[Any, None] = {}
+    for t, row in enumerate(rows):
+        if not isinstance(row, Mapping):
+            raise TypeError(f"row {t} is a {type(row).__name__}, and row 0 a dict: keep to one")
+        names.update(dict.fromkeys(row))
+    columns = []
+    for name in names:
+        cells = np.empty(len(rows), dtype=object)
+        cells[:] = [row.get(name) for row in rows]
+        columns.append(cells)
+    return _of_columns(columns, tuple(names), len(rows))
+
+
+def _columns_of_array(X: Any) -> list[NDArray[Any]] | None:
+    """Return the columns of `X` one by one, or None where all are numbers or `X` is no table."""
+    if not isinstance(X, np.ndarray | list | tuple):
+        return None
+    try:
+        values = np.asarray(X)
+    except ValueError:  # rows of different length; the general check says so
+        return None
+    if values.ndim != 2 or values.dtype.kind in "biufc" or values.size == 0:
+        return None
+    if values.dtype.kind != "O" and not isinstance(X, np.ndarray):
+        values = np.asarray(X, dtype=object)  # numbers beside text stay numbers
+    return list(check_array(values, dtype=None, ensure_all_finite=False).T)
+
+
+def _matrix(X: Any) -> Array:
+    """Return `X`, which holds no text, as a C-ordered float64 matrix."""
+    try:
+        rows = check_array(X, dtype=np.float64, order="C", ensure_all_finite=False, input_name="X")
+    except (TypeError, ValueError) as error:
+        name_what_is_no_number(X, "X", error)
+        raise
+    return np.require(rows, requirements=["C", "A"])
+
+
+def _of_columns(columns: Sequence[Any], names: Names, n: int) -> Batch:
+    if n == 0:
+        raise ValueError("the batch is empty: found 0 samples where a minimum of 1 is needed")
+    numbers = np.zeros((n, len(columns)))
+    texts: dict[int, Text] = {}
+    for j, column in enumerate(columns):
+        cells = _read_column(column, j, names)
+        if isinstance(cells, Text):
+            texts[j] = cells
+        else:
+            numbers[:, j] = cells
+    gaps = find_gaps(numbers, "X", names)
+    return Batch(numbers, gaps, texts, None if names is None else tuple(names))
+
+
+def _read_column(column: Any, j: int, names: Names) -> Array | Text:
+    declared = str(getattr(column, "dtype", "")).startswith(("category", "Categorical", "Enum"))
+    values = _values(column, declared)
+    if values.dtype.kind in "biuf":
+        return values.astype(np.float64)
+    if values.dtype.kind not in "OUT":
+        _refuse(values[0], 0, j, names, "is no number and no text")
+    cells = values.tolist()
+    if declared or any(isinstance(cell, str) and not is_missing(cell) for cell in cells):
+        return _read_text(cells, j, names, declared=declared)
+    if set(map(type, cells)) <= {float, bool, type(None)}:
+        return np.array(cells, dtype=np.float64)  # None becomes NaN
+    numbers = np.empty(len(cells))
+    for t, cell in enumerate(cells):
+        try:
+            numbers[t] = np.nan if is_missing(cell) else to_number(cell)
+        except (TypeError, ValueError) as error:
+            _refuse(cell, t, j, names, f"is no number and no text ({error})")
+    return numbers
+
+
+def _values(column: Any, declared: bool) -> NDArray[Any]:
+    """Return the cells of a column as an array; of pandas' own types, too."""
+    if not hasattr(column, "iloc"):
+        return np.asarray(column)
+    if declared:
+        return np.asarray(column.astype(object))
+    kind = getattr(column.dtype, "kind", "O")
+    if kind in ("b", "i", "u", "f") and not isinstance(column.dtype, np.dtype):
+        return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
+    return np.asarray(column)
+
+
+def _read_text(cells: list[Any], j: int, names: Names, *, declared: bool) -> Array | Text:
+    codes_of: dict[Any, int] = {}
+    found: dict[str, int] = {}
+    codes = np.empty(len(cells), dtype=np.int64)
+    for t, cell in enumerate(cells):
+        code = codes_of.get(cell) if type(cell) is str else None
+        if code is None:
+            if is_missing(cell):
+                code = -1
+            elif isinstance(cell, str) or declared:
+                text = str(cell).strip()
+                if not declared and reads_as_number(text):
+                    _refuse(
+                        cell, t, j, names, "is a number given as text: convert the column to "
+                        "numbers, or to a categorical type if its numbers are names",
+                    )  # fmt: skip
+                code = found.setdefault(text, len(found))
+            else:
+                _refuse_mixture(cells, t, j, names)
+            if type(cell) is str:
+                codes_of[cell] = code
+        codes[t] = code
+    return Text(codes, list(found)) if found else np.full(len(cells), np.nan)
+
+
+def _refuse_mixture(cells: list[Any], other: int, j: int, names: Names) -> NoReturn:
+    """Name the cell at which a column leaves the kind it began with; `other` is no text."""
+
+    def is_text(cell: Any) -> bool:
+        return isinstance(cell, str) and not is_missing(cell)
+
+    if any(is_text(cell) for cell in cells[:other]):
+        _refuse(cells[other], other, j, names, "stands in a column of text: keep it to one kind")
+    for t, cell in enumerate(cells):
+        if is_text(cell):
+            _refuse(cell, t, j, names, "stands in a column that began otherwise: keep it to one kind")
+    _refuse(cells[other], other, j, names, "is no number and no text")
+
+
+def _refuse(value: Any, t: int, j: int, names: Names, problem: str) -> NoReturn:
+    remedy = "" if ":" in problem else ": turn it into a number or drop it before learning"
+    raise ValueError(f"X has {value!r} at {where_in((t, j), names)}, which {problem}{remedy}")

@@ -1,0 +1,176 @@
+"""Targets as strictly as features: numbers to regress on, labels of classes, in any container.
+
+A missing target, a date, text that reads as a number, an infinite number: each is refused with its
+row and what to do.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_array
+
+from .cells import LABEL_GAP_WORDS, is_gap_word, is_missing, reads_as_number, to_number
+from .checks import Array, check_finite, check_length
+
+Labels = NDArray[Any]
+
+_DROP = "drop rows without a label before learning"
+
+
+def target_numbers(y: Any, n: int) -> Array:
+    """Return regression targets as a float64 array of shape (n,) or (n, m).
+
+    Examples
+    --------
+    >>> target_numbers([1, 2], 2)
+    array([1., 2.])
+    >>> target_numbers(["1.5", "2"], 2)
+    Traceback (most recent call last):
+    ...
+    ValueError: y has '1.5' at row 0, a number given as text: convert it to a number before learning
+    """
+    if type(y) is not np.ndarray or y.dtype != np.float64:
+        cells = _cells(y)
+        if cells.dtype.kind in "biuf":
+            y = cells.astype(np.float64)
+        else:
+            y = np.empty(cells.shape)
+            for index, cell in np.ndenumerate(cells):
+                y[index] = _number(cell, index)
+    check_length(y, n)
+    if y.ndim > 2 or y.size == 0:
+        raise ValueError(f"y has shape {y.shape}: expected (n,) or (n, m) with m > 0")
+    numbers: Array = np.require(y, requirements=["C", "A"])
+    check_finite(numbers, "y")
+    return numbers
+
+
+def _number(cell: Any, index: tuple[int, ...]) -> float:
+    if isinstance(cell, str) and not is_gap_word(cell):
+        given = "a number given as text" if reads_as_number(cell) else "which is no number"
+        _refuse(cell, index, f"{given}: convert it to a number before learning")
+    if is_missing(cell):
+        _refuse(cell, index, f"which is no label (NaN): {_DROP}")
+    try:
+        return to_number(cell)
+    except (TypeError, ValueError):
+        _refuse(
+            cell, index, f"a {type(cell).__name__}, which is no number: turn it into one before "
+            "learning"
+        )  # fmt: skip
+
+
+def target_labels(y: Any, n: int) -> Labels:
+    """Return class labels as an array of shape (n,) or (n, m): whole numbers, bools or text.
+
+    Examples
+    --------
+    >>> target_labels(["up", "down"], 2)
+    array(['up', 'down'], dtype='<U4')
+    >>> target_labels(["up", None], 2)
+    Traceback (most recent call last):
+    ...
+    ValueError: y has None at row 1, which is no label: drop rows without a label before learning
+    """
+    if type(y) is np.ndarray and y.dtype.kind in "biuU" and y.ndim == 1:
+        labels: Labels = y
+    else:
+        labels = _cells(y)
+        if labels.dtype.kind in "mM":
+            _refuse(labels.flat[0], (0,) * labels.ndim, "a date, which is no label: use its text")
+        if labels.dtype.kind in "OST":
+            labels = _alike(labels)
+    check_length(labels, n)
+    if labels.ndim > 2 or labels.size == 0:
+        raise ValueError(f"y has shape {labels.shape}: expected (n,) or (n, m) with m > 0")
+    if labels.dtype.kind == "c":
+        raise ValueError("y holds complex numbers (Complex data not supported), which are no labels")
+    if labels.dtype.kind == "f":
+        bad = np.argwhere(~np.isfinite(labels))
+        if bad.size:
+            t = int(bad[0][0])
+            if np.isnan(labels[tuple(bad[0])]):
+                raise ValueError(f"y contains NaN at row {t}: {_DROP}")
+            raise ValueError(f"y contains infinity at row {t}: drop or recode it before learning")
+    return labels
+
+
+def _cells(y: Any) -> NDArray[Any]:
+    """Return targets cell by cell, in an array of whatever type they have."""
+    if y is None:
+        raise ValueError("learning requires y to be passed, but the target y is None")
+    if isinstance(y, np.ma.MaskedArray) and np.ma.is_masked(y):
+        t = int(np.argwhere(np.ma.getmaskarray(y))[0][0])
+        raise ValueError(f"y is masked at row {t}: {_DROP}")
+    if hasattr(y, "iloc"):  # pandas, also its nullable and categorical types
+        y = y.astype(object) if _is_extension(y) else y
+        return np.asarray(y)
+    if isinstance(y, list | tuple):
+        array = _of_list(y)
+        if array is not None:
+            return array
+    if hasattr(y, "to_list") and hasattr(y, "dtype") and not isinstance(y, np.ndarray):  # polars
+        return _of_list(y.to_list())  # type: ignore[return-value]
+    return check_array(
+        y, dtype=None, ensure_2d=False, ensure_all_finite=False, ensure_min_samples=0,
+        allow_nd=True, input_name="y",
+    )  # fmt: skip
+
+
+def _is_extension(y: Any) -> bool:
+    dtypes = [y.dtype] if hasattr(y, "dtype") else list(y.dtypes)
+    return any(not isinstance(dtype, np.dtype) for dtype in dtypes)
+
+
+def _of_list(values: Any) -> NDArray[Any] | None:
+    """Return a list as an array in which every cell keeps its type; None where it is nested."""
+    kinds = set(map(type, values))
+    if kinds <= {int} or kinds <= {float, int} or kinds <= {bool} or kinds <= {str}:
+        return np.asarray(values)
+    if kinds & {list, tuple, np.ndarray}:
+        rows = [np.asarray(row) for row in values]
+        if len({row.shape for row in rows}) == 1 and rows[0].dtype.kind in "biufUO":
+            return None
+        _refuse(values[0], (0,), "which is no single label: give one number or text per row")
+    cells = np.empty(len(values), dtype=object)
+    cells[:] = values
+    return cells
+
+
+def _alike(labels: NDArray[Any]) -> Labels:
+    """Return labels given as objects in one type, or say which one is missing or of another."""
+    first: Any = None
+    for index, label in np.ndenumerate(labels):
+        if label is None or is_missing(label) and not isinstance(label, str):
+            name = "NaN" if label != label and label is not None else repr(label)
+            _refuse_text(name, index, f"which is no label: {_DROP}")
+        if isinstance(label, str) and label.strip().lower() in LABEL_GAP_WORDS:
+            _refuse(label, index, f"which means a missing label: {_DROP}, or rename it")
+        if not isinstance(label, str | int | float | np.number | np.bool_):
+            _refuse(
+                label, index, f"a {type(label).__name__}, which is no label: use whole numbers, "
+                "bools or text"
+            )  # fmt: skip
+        first = label if first is None else first
+        if isinstance(label, str) != isinstance(first, str):
+            raise ValueError(
+                f"y has {label!r} at row {index[0]} but {first!r} at row 0: labels must be of one "
+                "type"
+            )
+    if isinstance(first, str):
+        return labels.astype(str) if labels.dtype.kind != "O" else labels
+    return np.asarray(labels.tolist())
+
+
+def _refuse(value: Any, index: tuple[int, ...], problem: str) -> NoReturn:
+    _refuse_text(repr(value), index, problem)
+
+
+def _refuse_text(shown: str, index: tuple[int, ...], problem: str) -> NoReturn:
+    column = f", column {index[1]}" if len(index) > 1 else ""
+    raise ValueError(f"y has {shown} at row {index[0]}{column}, {problem}")
+
+
