@@ -126,8 +126,10 @@ NB_MODULE(_native, m) {
         .def_prop_ro("kernel", [](GuardedFilter& g) { return g.model.kernel_name(); });
 
     bind_bank(m);
+    bind_coder(m);
     bind_means(m);
     bind_named(m);
+    bind_rows(m);
     bind_uncertainty(m);
 
     m.def("first_unusable",

@@ -61,8 +61,10 @@ nb::dict filter_state(const Filter& filter);
 void restore_filter(Filter& filter, const nb::dict& state);
 
 void bind_bank(nb::module_& m);
+void bind_coder(nb::module_& m);
 void bind_means(nb::module_& m);
 void bind_named(nb::module_& m);
+void bind_rows(nb::module_& m);
 void bind_uncertainty(nb::module_& m);
 
 }  // namespace dfop

@@ -1,7 +1,9 @@
 """The mathematics: the learner's state and its update, knowing nothing but numpy.
 
 `Filter` is the compiled update (``src/core``), `Bank` many of them combined, `NamedFilter` either
-for rows that are dicts, `Means` the running means of columns; `Intervals`, `Calibration` and
+for rows that are dicts, `Means` the running means of columns; `Coder` turns columns of numbers,
+text and gaps into rows of numbers, `NamedRows` does so for dicts and lets a filter or bank learn
+them, one call at a time by `Lock`; `Intervals`, `Calibration` and
 `ErrorAlarm` say how sure a model is, row by row, and `ErrorRecord` what its experts were worth.
 `dfop.core.oracle` is the same mathematics in plain NumPy, row by row, to check it against.
 """
@@ -13,34 +15,49 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._native import (
+    BUCKETS,
     COVERAGES,
     LARGEST,
+    MOST_TEXTS,
     Bank,
     Calibration,
+    Coder,
     ErrorAlarm,
     ErrorRecord,
     Filter,
     Intervals,
+    KindError,
+    Lock,
     Means,
     NamedFilter,
+    NamedRows,
+    clean_text,
     first_unusable,
     moved_weights,
 )
 
 __all__ = [
+    "BUCKETS",
     "COVERAGES",
     "LARGEST",
+    "MOST_TEXTS",
     "Bank",
     "Calibration",
+    "Coder",
     "ErrorAlarm",
     "ErrorRecord",
     "Filter",
     "Intervals",
+    "KindError",
+    "Lock",
     "Means",
     "NamedFilter",
+    "NamedRows",
+    "clean_text",
     "first_unusable",
     "moved_weights",
     "restore_bank",
+    "restore_coder",
     "restore_filter",
     "restore_means",
 ]
@@ -88,6 +105,44 @@ def _reduce_means(means: Means) -> tuple[Any, ...]:
     return restore_means, tuple(means.snapshot().values())
 
 
+def restore_coder(
+    most_texts: int,
+    described: list[dict[str, Any]],
+    sums: NDArray[np.float64],
+    counts: NDArray[np.float64],
+    lags: list[int],
+    shared: list[tuple[int, int]],
+) -> Coder:
+    """Build the coder that was described."""
+    coder = Coder(most_texts)
+    coder.restore(described, sums, counts, lags, shared)
+    return coder
+
+
+def _reduce_coder(c: Coder) -> tuple[Any, ...]:
+    state = c.state()
+    return restore_coder, (
+        c.most_texts,
+        c.describe(),
+        state["sums"],
+        state["counts"],
+        c.lags,
+        c.shared,
+    )
+
+
+def _restore_rows(lags: NDArray[np.float64] | None, *parts: Any) -> NamedRows:
+    rows = NamedRows(*parts)
+    rows.set_lags(lags)
+    return rows
+
+
+def _reduce_rows(r: NamedRows) -> tuple[Any, ...]:
+    with r.lock:
+        parts = r.engine, r.coder, r.names, r.lock, r.discount, r.most_names
+        return _restore_rows, (r.lags, *parts)
+
+
 def _reduce_filter(f: Filter) -> tuple[Any, ...]:
     return restore_filter, (
         f.features,
@@ -132,9 +187,12 @@ def _reduce_named(f: NamedFilter) -> tuple[Any, ...]:
 
 # pickle, copy and joblib of everything that holds a filter
 copyreg.pickle(Bank, _reduce_bank)
+copyreg.pickle(Coder, _reduce_coder)
 copyreg.pickle(Filter, _reduce_filter)
+copyreg.pickle(Lock, lambda lock: (Lock, ()))
 copyreg.pickle(Intervals, lambda i: (restore_part, (Intervals, i.outputs, i.snapshot())))
 copyreg.pickle(Calibration, lambda c: (restore_part, (Calibration, c.classes, c.snapshot())))
 copyreg.pickle(ErrorAlarm, lambda a: (_restore_alarm, (a.snapshot(),)))
 copyreg.pickle(Means, _reduce_means)
 copyreg.pickle(NamedFilter, _reduce_named)
+copyreg.pickle(NamedRows, _reduce_rows)

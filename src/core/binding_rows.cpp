@@ -1,0 +1,399 @@
+// Learning from rows that are dicts: a filter or a bank, a coder, and the names of the columns.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+
+#include "bank.hpp"
+#include "binding.hpp"
+#include "dict_coder.hpp"
+#include "lock.hpp"
+#include "numpy_arrays.hpp"
+
+using namespace nanobind::literals;
+
+namespace dfop {
+namespace {
+
+// Row by row, whatever learns: a filter with its discount, or a bank.
+struct RowEngine {
+    virtual ~RowEngine() = default;
+    virtual std::unique_lock<std::mutex> lock() = 0;
+    virtual std::size_t features() const = 0;
+    virtual std::size_t outputs() const = 0;
+    virtual void predict(const double* x, double* yhat) = 0;
+    virtual void learn(const double* x, const double* y, double* yhat) = 0;
+    virtual void add_features(std::size_t count) = 0;
+    virtual void add_outputs(std::size_t count) = 0;
+};
+
+template <class Model>
+struct GuardedEngine : RowEngine {
+    Guarded<Model>& guarded;
+
+    explicit GuardedEngine(Guarded<Model>& g) : guarded(g) {}
+    std::unique_lock<std::mutex> lock() override { return guarded.lock(); }
+    std::size_t features() const override { return guarded.model.features(); }
+    std::size_t outputs() const override { return guarded.model.outputs(); }
+    void predict(const double* x, double* yhat) override { guarded.model.predict(x, 1, yhat); }
+    void add_features(std::size_t count) override { guarded.model.add_features(count); }
+    void add_outputs(std::size_t count) override { guarded.model.add_outputs(count); }
+};
+
+constexpr double kOnce = 1.0;
+
+struct FilterEngine final : GuardedEngine<Filter> {
+    double discount;
+
+    FilterEngine(Guarded<Filter>& g, double lam) : GuardedEngine(g), discount(lam) {}
+    void learn(const double* x, const double* y, double* yhat) override {
+        guarded.model.learn(x, 1, {y, 1, 1}, {&discount, 0}, {&kOnce, 0}, kNoWalk, yhat);
+    }
+};
+
+struct BankEngine final : GuardedEngine<Bank> {
+    using GuardedEngine::GuardedEngine;
+    void learn(const double* x, const double* y, double* yhat) override {
+        guarded.model.learn(x, 1, y, {&kOnce, 0}, {&kZero, 0}, yhat);
+    }
+};
+
+std::unique_ptr<RowEngine> engine_of(nb::handle owner, double discount) {
+    if (owner.is_none()) return nullptr;
+    if (nb::isinstance<Guarded<Bank>>(owner))
+        return std::make_unique<BankEngine>(nb::cast<Guarded<Bank>&>(owner));
+    return std::make_unique<FilterEngine>(nb::cast<Guarded<Filter>&>(owner), discount);
+}
+
+double target_of(PyObject* y) {
+    double target = 0.0;
+    const CellKind kind = read_cell(y, target);
+    if (kind != CellKind::number || !is_usable(target)) {
+        PyErr_Format(PyExc_ValueError, "y is %R: y must be finite and below 2**500 in magnitude", y);
+        throw nb::python_error();
+    }
+    return target;
+}
+
+class NamedRows {
+public:
+    NamedRows(nb::object engine, nb::object coder, nb::dict names, nb::object lock, double discount,
+              std::size_t most_names)
+        : engine_object(std::move(engine)), coder_object(std::move(coder)), names(std::move(names)),
+          lock_object(std::move(lock)), discount(discount), most_names(most_names),
+          coder_(nb::cast<Guarded<Coder>&>(coder_object)), lock_(nb::cast<Lock&>(lock_object)),
+          rows_(coder_.model, this->names, most_names) {
+        require(discount > 0.0 && discount <= 1.0, "discount must be in (0, 1]");
+        use(engine_object);
+    }
+
+    // Lets another engine learn.
+    void use(nb::object engine) {
+        const Held held(lock_);
+        engine_ = engine_of(engine, discount);
+        engine_object = std::move(engine);
+        if (engine_) check_width();
+    }
+
+    double predict_number(PyObject* row) {
+        const Call call(*this, one_output());
+        return predict_row(row)[0];
+    }
+
+    // Predicts the row before its target is read, then learns it.
+    double step_number(PyObject* row, PyObject* y) {
+        const double target = target_of(y);
+        const Call call(*this, one_output());
+        return learn_row(row, &target)[0];
+    }
+
+    std::vector<double> predict_outputs(nb::handle row) {
+        const Call call(*this, 0);
+        return predict_row(row.ptr());
+    }
+
+    nb::object step(nb::handle row, nb::handle given) {
+        const std::span<const double> y =
+            as_doubles(given, "targets must be a contiguous float64 array");
+        require(first_unusable(y.data(), y.size()) == y.size(),
+                "targets must be finite and below 2**500 in magnitude");
+        const Call call(*this, y.size());
+        return copy_to_array(learn_row(row.ptr(), y.data()));
+    }
+
+    // Output k gets 1, all others 0; k = outputs opens a new output.
+    std::vector<double> step_class(nb::handle row, std::size_t k) {
+        const Call call(*this, 0);
+        RowEngine& engine = needed_engine();
+        require(k <= engine.outputs(), "new outputs must be opened one after the other");
+        const double* x = code_row(row.ptr());  // an error in the row must open no output
+        if (k == engine.outputs()) engine.add_outputs(1);
+        targets_.assign(engine.outputs(), 0.0);
+        targets_[k] = 1.0;
+        return learn_coded(x, targets_.data());
+    }
+
+    // Codes a row without learning it, as a matrix of one row.
+    nb::object code(nb::handle row, bool learn) {
+        const Call call(*this, 0);
+        if (learn) coder_.model.mark();
+        const double* x = rows_.code(row.ptr(), learn);
+        const npy_intp shape[] = {1, static_cast<npy_intp>(coder_.model.width())};
+        nb::object out = new_array(2, shape);
+        std::copy_n(x, coder_.model.width(), data_of(out));
+        return out;
+    }
+
+    void rollback() {
+        const Call call(*this, 0);
+        rows_.rollback();
+    }
+
+    void add_outputs(std::size_t count) {
+        const Call call(*this, 0);
+        needed_engine().add_outputs(count);
+    }
+
+    void set_lags(nb::handle values) {
+        const Held held(lock_);
+        std::vector<double> lags;
+        if (!values.is_none()) {
+            const auto given = as_doubles(values, "lags must be a contiguous float64 array");
+            require(given.size() == coder_.model.lags().size(), "one value per lag is needed");
+            require(first_unusable(given.data(), given.size()) == given.size(),
+                    "lags must be finite and below 2**500 in magnitude");
+            lags.assign(given.begin(), given.end());
+        }
+        rows_.lags = std::move(lags);
+    }
+
+    nb::object lags() const {
+        return rows_.lags.empty() ? nb::none() : copy_to_array(rows_.lags);
+    }
+    bool shares_names() const { return rows_.shares_names(); }
+
+    nb::object engine_object, coder_object;  // kept alive
+    nb::dict names;
+    nb::object lock_object;
+    double discount;
+    std::size_t most_names;
+
+private:
+    // Values of a row may run Python code of their own, which must not come back here.
+    struct NotNested {
+        bool& busy;
+        explicit NotNested(bool& flag) : busy(flag) {
+            if (busy) throw std::runtime_error("a value of a row calls the model that reads it");
+            busy = true;
+        }
+        ~NotNested() { busy = false; }
+    };
+
+    // From its first look at the coder to its last at the engine, a call is alone.
+    struct Call {
+        Held held;
+        NotNested not_nested;
+        std::unique_lock<std::mutex> coder, engine;
+
+        Call(NamedRows& rows, std::size_t outputs)
+            : held(rows.lock_), not_nested(rows.busy_), coder(rows.coder_.lock()) {
+            if (rows.engine_) engine = rows.engine_->lock();
+            if (outputs > 0)
+                require(rows.needed_engine().outputs() == outputs, "one target per output is needed");
+        }
+    };
+
+    static constexpr std::size_t one_output() { return 1; }
+
+    RowEngine& needed_engine() {
+        require(engine_ != nullptr, "there is no engine yet");
+        return *engine_;
+    }
+
+    void check_width() const {
+        require(engine_->features() <= coder_.model.width(), "the coder does not fit the engine");
+    }
+
+    const double* code_row(PyObject* row) {
+        check_width();
+        const double* x = rows_.code(row, true);
+        coder_.model.commit();
+        if (const std::size_t width = coder_.model.width(); width > engine_->features())
+            engine_->add_features(width - engine_->features());
+        return x;
+    }
+
+    const std::vector<double>& learn_coded(const double* x, const double* y) {
+        yhat_.resize(engine_->outputs());
+        engine_->learn(x, y, yhat_.data());
+        return yhat_;
+    }
+
+    const std::vector<double>& learn_row(PyObject* row, const double* y) {
+        needed_engine();
+        return learn_coded(code_row(row), y);
+    }
+
+    // Coded columns that the engine has not learned yet count as 0.
+    const std::vector<double>& predict_row(PyObject* row) {
+        const double* x = rows_.code(row, false);
+        yhat_.resize(engine_ ? engine_->outputs() : 0);
+        if (engine_) {
+            check_width();
+            engine_->predict(x, yhat_.data());
+        }
+        return yhat_;
+    }
+
+    Guarded<Coder>& coder_;
+    Lock& lock_;
+    std::unique_ptr<RowEngine> engine_;
+    DictCoder rows_;
+    std::vector<double> yhat_, targets_;
+    bool busy_ = false;
+};
+
+// -- builtin functions: River looks at signatures, and every nanosecond counts ----------------
+
+// Arguments by position or by name, as many as there are names; false with an error set.
+template <std::size_t count>
+bool read_arguments(const char* const (&names)[count], PyObject* const* args, Py_ssize_t given,
+                    PyObject* keywords, PyObject* (&out)[count]) {
+    const Py_ssize_t named = keywords ? PyTuple_GET_SIZE(keywords) : 0;
+    if (given + named != static_cast<Py_ssize_t>(count)) {
+        PyErr_Format(PyExc_TypeError, "expected %zu arguments, got %zd", count, given + named);
+        return false;
+    }
+    std::fill_n(out, count, nullptr);
+    std::copy_n(args, given, out);
+    for (Py_ssize_t i = 0; i < named; ++i) {
+        PyObject* keyword = PyTuple_GET_ITEM(keywords, i);
+        std::size_t at = 0;
+        while (at < count && PyUnicode_CompareWithASCIIString(keyword, names[at]) != 0) ++at;
+        if (at == count || out[at]) {
+            PyErr_Format(PyExc_TypeError, "unexpected argument %R", keyword);
+            return false;
+        }
+        out[at] = args[given + i];
+    }
+    return true;
+}
+
+// Exceptions as Python has them.
+template <class Work>
+PyObject* translated(const Work& work) {
+    try {
+        return work();
+    } catch (nb::python_error& error) {
+        error.restore();
+    } catch (const nb::builtin_exception& error) {
+        PyErr_SetString(error.type() == nb::exception_type::type_error ? PyExc_TypeError
+                                                                       : PyExc_ValueError,
+                        error.what());
+    } catch (const std::bad_alloc&) {
+        PyErr_NoMemory();
+    } catch (const std::exception& error) {
+        PyErr_SetString(PyExc_RuntimeError, error.what());
+    }
+    return nullptr;
+}
+
+PyObject* learn_one(PyObject* self, PyObject* const* args, Py_ssize_t given, PyObject* keywords) {
+    static constexpr const char* names[] = {"x", "y"};
+    PyObject* found[2];
+    if (!read_arguments(names, args, given, keywords, found)) return nullptr;
+    return translated([&] {
+        nb::inst_ptr<NamedRows>(self)->step_number(found[0], found[1]);
+        Py_RETURN_NONE;
+    });
+}
+
+PyObject* predict_one(PyObject* self, PyObject* const* args, Py_ssize_t given, PyObject* keywords) {
+    static constexpr const char* names[] = {"x"};
+    PyObject* found[1];
+    if (!read_arguments(names, args, given, keywords, found)) return nullptr;
+    return translated([&] {
+        return PyFloat_FromDouble(nb::inst_ptr<NamedRows>(self)->predict_number(found[0]));
+    });
+}
+
+PyMethodDef learn_one_method = {
+    "learn_one", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&learn_one)),
+    METH_FASTCALL | METH_KEYWORDS,
+    "learn_one(x, y)\n--\n\n"
+    "Learn one row.\n\n"
+    "Parameters\n----------\n"
+    "x\n    Features by name: numbers, text, or None where missing.\n"
+    "y\n    The target.\n"};
+
+PyMethodDef predict_one_method = {
+    "predict_one", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&predict_one)),
+    METH_FASTCALL | METH_KEYWORDS,
+    "predict_one(x)\n--\n\n"
+    "Predict one row.\n\n"
+    "Parameters\n----------\n"
+    "x\n    Features by name: numbers, text, or None where missing.\n\n"
+    "Returns\n-------\n"
+    "The prediction.\n"};
+
+nb::object bound(PyMethodDef& method, nb::handle self) {
+    PyObject* function = PyCFunction_New(&method, self.ptr());
+    if (!function) throw nb::python_error();
+    return nb::steal(function);
+}
+
+void bind_lock(nb::module_& m) {
+    nb::class_<Lock>(m, "Lock")
+        .def(nb::init<>())
+        .def("__enter__", [](nb::handle_t<Lock> self) {
+            nb::cast<Lock&>(self).acquire();
+            return nb::borrow(self);
+        })
+        .def("__exit__",
+             [](Lock& lock, nb::handle, nb::handle, nb::handle) {
+                 if (!lock.release())
+                     throw std::runtime_error("a lock is released by who does not hold it");
+             },
+             "type"_a.none(), "value"_a.none(), "traceback"_a.none());
+}
+
+}  // namespace
+
+void bind_rows(nb::module_& m) {
+    bind_lock(m);
+    nb::class_<NamedRows>(m, "NamedRows")
+        .def(nb::init<nb::object, nb::object, nb::dict, nb::object, double, std::size_t>(),
+             "engine"_a.none(), "coder"_a, "names"_a, "lock"_a, "discount"_a, "most_names"_a)
+        .def("predict_number",
+             [](NamedRows& rows, nb::handle x) { return rows.predict_number(x.ptr()); },
+             "x"_a.none())
+        .def("step_number",
+             [](NamedRows& rows, nb::handle x, nb::handle y) {
+                 return rows.step_number(x.ptr(), y.ptr());
+             },
+             "x"_a.none(), "y"_a.none())
+        .def("predict_outputs", &NamedRows::predict_outputs, "x"_a.none())
+        .def("step", &NamedRows::step, "x"_a.none(), "targets"_a)
+        .def("step_class", &NamedRows::step_class, "x"_a.none(), "k"_a)
+        .def("code", [](NamedRows& rows, nb::handle x) { return rows.code(x, true); }, "x"_a.none())
+        .def("code_to_predict",
+             [](NamedRows& rows, nb::handle x) { return rows.code(x, false); }, "x"_a.none())
+        .def("rollback", &NamedRows::rollback)
+        .def("use", &NamedRows::use, "engine"_a.none())
+        .def("add_outputs", &NamedRows::add_outputs, "count"_a)
+        .def("set_lags", &NamedRows::set_lags, "values"_a.none())
+        .def("learn_function",
+             [](nb::handle_t<NamedRows> self) { return bound(learn_one_method, self); })
+        .def("predict_function",
+             [](nb::handle_t<NamedRows> self) { return bound(predict_one_method, self); })
+        .def_prop_ro("shared_names", &NamedRows::shares_names)
+        .def_prop_ro("lags", &NamedRows::lags)
+        .def_ro("engine", &NamedRows::engine_object)
+        .def_ro("coder", &NamedRows::coder_object)
+        .def_ro("names", &NamedRows::names)
+        .def_ro("lock", &NamedRows::lock_object)
+        .def_ro("discount", &NamedRows::discount)
+        .def_ro("most_names", &NamedRows::most_names);
+}
+
+}  // namespace dfop
