@@ -1,9 +1,10 @@
 r"""Class labels as numbers for least squares, and back.
 
 Two classes: one output, -1 for ``classes[0]`` and +1 for ``classes[1]``, as in the paper; a
-margin of exactly 0 (before anything is learned, say) means ``classes[0]``.
+margin of 0 (before anything is learned, say) means ``classes[0]``.
 More classes: one output each, 1 for rows of the class and 0 for the others; the largest output
-wins, and of equal ones the first in the order of the classes.
+wins, and of equal ones the first in the order of the classes. What differs by less than 1e-9 is
+equal (`dfop.core.choose`): which is the larger would be decided by the machine's rounding.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 
+from .core import choose
 from .validation import check_length
 
 Array = NDArray[np.float64]
@@ -63,11 +65,8 @@ class LabelCode:
 
     def decode(self, outputs: Array) -> NDArray[Any]:
         """Labels of margins of shape (n, outputs)."""
-        if self.outputs == 1:
-            at = np.minimum(outputs[:, 0] > 0.0, len(self.classes) - 1).astype(np.intp)
-        else:
-            at = np.argmax(outputs, axis=1)
-        return self.classes[at]
+        at = choose(outputs, margin=self.outputs == 1)
+        return self.classes[np.minimum(at, len(self.classes) - 1)]
 
     def margins(self, outputs: Array) -> Array:
         """Show outputs as `decision_function` does: (n,) for two classes, else (n, classes)."""

@@ -3,10 +3,18 @@
 `Filter` is the compiled update (``src/core``), `Bank` many of them combined, `NamedFilter` either
 for rows that are dicts, `Means` the running means of columns; `Intervals`, `Calibration` and
 `ErrorAlarm` say how sure a model is, row by row, and `ErrorRecord` what its experts were worth.
+`choose` is the rule by which outputs stand for classes: those within `TIE` of the largest are equal,
+and the first of them is chosen.
+
+The update is compiled twice, for processors with AVX2 and FMA and for all others. The environment
+variable ``DFOP_KERNEL`` (``baseline`` or ``avx2``), read when this module is imported, decides
+which one runs; without it the fastest does. `Filter.kernel` tells. The two agree but for rounding.
+
 `dfop.core.oracle` is the same mathematics in plain NumPy, row by row, to check it against.
 """
 
 import copyreg
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +23,7 @@ from numpy.typing import NDArray
 from ._native import (
     COVERAGES,
     LARGEST,
+    TIE,
     Bank,
     Calibration,
     ErrorAlarm,
@@ -23,6 +32,7 @@ from ._native import (
     Intervals,
     Means,
     NamedFilter,
+    choose,
     first_unusable,
     moved_weights,
 )
@@ -30,6 +40,7 @@ from ._native import (
 __all__ = [
     "COVERAGES",
     "LARGEST",
+    "TIE",
     "Bank",
     "Calibration",
     "ErrorAlarm",
@@ -38,12 +49,16 @@ __all__ = [
     "Intervals",
     "Means",
     "NamedFilter",
+    "choose",
     "first_unusable",
     "moved_weights",
     "restore_bank",
     "restore_filter",
     "restore_means",
 ]
+
+Target = tuple[str, int] | tuple[str, int, bool]
+"""Coding, outputs, and whether errors of the target tell nothing about the experts."""
 
 
 def restore_filter(
@@ -62,7 +77,7 @@ def restore_filter(
 
 def restore_bank(
     features: int,
-    targets: list[tuple[str, int]],
+    targets: Sequence[Target],
     maps: list[tuple[str, float, int]],
     experts: list[tuple[int, float, float]],
     intercept: bool,
