@@ -6,141 +6,180 @@
 namespace dfop {
 namespace {
 
-constexpr std::size_t kBlock = 128;
+constexpr std::size_t kBlockRows = 128;
 constexpr double kLeastDiscount = 1e-300;
 
-// What a row does to an expert that forgets mu with every row: a row that stands for c rows
-// decays the past by lam^c and enters with 1 + lam + ... + lam^(c-1), and one that came a while
-// ago has faded as long.
-struct Fading {
-    double mu, rate, walk;
+}  // namespace
 
-    Fading(const ExpertDesign& expert)
-        : mu(expert.mu), rate(-std::log1p(-expert.mu)), walk(expert.walk) {}
+// A row that stands for c rows decays the past by lam^c and enters with 1 + lam + ... + lam^(c-1),
+// and one that came a while ago has faded as long.
+Fading::Fading(const ExpertDesign& expert)
+    : mu(expert.mu), rate(-std::log1p(-expert.mu)), walk(expert.walk) {}
 
-    double discount(double elapsed) const {
-        if (elapsed == 1.0) return 1.0 - mu;
-        return std::max(std::exp(-rate * elapsed), kLeastDiscount);
+double Fading::discount(double elapsed) const {
+    if (elapsed == 0.0) return 1.0;
+    if (elapsed == 1.0) return 1.0 - mu;
+    return std::max(std::exp(-rate * elapsed), kLeastDiscount);
+}
+
+double Fading::gain(double elapsed, double age) const {
+    if (std::isinf(age)) return 0.0;
+    double copies = 1.0;
+    if (elapsed > 0.0 && elapsed != 1.0)
+        copies = mu > 0.0 ? -std::expm1(-rate * elapsed) / mu : elapsed;
+    return age > 0.0 ? copies * std::exp(-rate * age) : copies;
+}
+
+// What only lives while rows are learned, shared by all banks of a thread.
+struct Bank::Workspace {
+    std::vector<std::vector<double>> views;  // the features of every map
+    std::vector<double> z, labels, predictions, discount, gain, walk, squared, yhat;
+    std::vector<unsigned char> seen;
+
+    void fit(std::size_t rows, const Bank& bank) {
+        const std::size_t labels_needed = rows * bank.outputs_;
+        if (views.size() < bank.maps_.size()) views.resize(bank.maps_.size());
+        if (bank.curved_)
+            for (std::size_t i = 0; i < bank.maps_.size(); ++i)
+                enlarge(views[i], rows * bank.maps_[i].size());
+        enlarge(z, bank.features_);
+        enlarge(labels, labels_needed);
+        enlarge(predictions, bank.experts_.size() * labels_needed);
+        for (auto* part : {&discount, &gain, &walk}) enlarge(*part, rows);
+        enlarge(squared, bank.experts_.size());
+        enlarge(yhat, bank.outputs_);
+        if (seen.size() < rows) seen.resize(rows);
     }
-
-    double gain(double elapsed, double age) const {
-        if (std::isinf(age)) return 0.0;
-        double copies = 1.0;
-        if (elapsed > 0.0 && elapsed != 1.0)
-            copies = mu > 0.0 ? -std::expm1(-rate * elapsed) / mu : elapsed;
-        return age > 0.0 ? copies * std::exp(-rate * age) : copies;
+    static void enlarge(std::vector<double>& part, std::size_t size) {
+        if (part.size() < size) part.resize(size);
     }
 };
 
-}  // namespace
+Bank::Workspace& Bank::workspace() {
+    thread_local Workspace space;
+    return space;
+}
 
 Bank::Bank(std::size_t features, const BankDesign& design)
     : features_(features), design_(design), standardiser_(features),
       errors_(design.experts.size()) {
-    for (const TargetDesign& target : design_.targets) {
-        combiners_.emplace_back(target.coding, target.outputs, design_.experts.size());
-        outputs_ += target.outputs;
-    }
     for (const MapDesign& map : design_.maps) {
         maps_.emplace_back(map.kind, features, map.width, map.count);
         curved_ |= map.kind != FeatureMap::Kind::linear;
     }
-    for (const ExpertDesign& expert : design_.experts)
-        experts_.emplace_back(maps_[expert.map].size(), outputs_, design_.intercept,
+    for (const ExpertDesign& expert : design_.experts) {
+        fadings_.emplace_back(expert);
+        experts_.emplace_back(maps_[expert.map].size(), 0, design_.intercept,
                               design_.prior_variance, design_.relative_prior, design_.cap);
-    views_.resize(maps_.size());
-}
-
-void Bank::view_row(const double* row, std::size_t t, std::vector<double>& z, Views& views) const {
-    if (!curved_) return;
-    z.resize(features_);
-    standardiser_.standardise(row, z.data());
-    for (std::size_t i = 0; i < maps_.size(); ++i) {
-        if (maps_[i].kind() == FeatureMap::Kind::linear) continue;
-        views[i].resize(kBlock * maps_[i].size());
-        maps_[i].apply(z.data(), views[i].data() + t * maps_[i].size());
     }
+    design_.targets.clear();
+    for (const TargetDesign& target : design.targets) add_target(target);
 }
 
-const double* Bank::view(const Views& views, std::size_t map, const double* X) const {
-    return maps_[map].kind() == FeatureMap::Kind::linear ? X : views[map].data();
+void Bank::add_target(const TargetDesign& target) {
+    design_.targets.push_back(target);
+    combiners_.emplace_back(target.coding, target.outputs, design_.experts.size());
+    outputs_ += target.outputs;
+    for (Filter& expert : experts_) expert.add_outputs(target.outputs);
+}
+
+void Bank::view_row(const double* row, std::size_t t, Workspace& space) const {
+    if (!curved_) return;
+    standardiser_.standardise(row, space.z.data());
+    for (std::size_t i = 0; i < maps_.size(); ++i)
+        maps_[i].apply(space.z.data(), space.views[i].data() + t * maps_[i].size());
+}
+
+const double* Bank::view(const Workspace& space, std::size_t map, const double* X) const {
+    return maps_[map].kind() == FeatureMap::Kind::linear ? X : space.views[map].data();
 }
 
 void Bank::learn(const double* X, std::size_t n, const double* Y, PerRow elapsed, PerRow age,
                  double* yhat) {
-    for (std::size_t t = 0; t < n; t += kBlock)
-        learn_block(X + t * features_, std::min(kBlock, n - t), Y + t * outputs_,
-                    {elapsed.values + t * elapsed.step, elapsed.step},
-                    {age.values + t * age.step, age.step}, yhat + t * outputs_);
+    for (std::size_t t = 0; t < n; t += kBlockRows)
+        learn_block(X + t * features_, std::min(kBlockRows, n - t), Y + t * outputs_,
+                    elapsed.from(t), age.from(t), yhat + t * outputs_);
 }
 
 void Bank::learn_block(const double* X, std::size_t n, const double* Y, PerRow elapsed, PerRow age,
                        double* yhat) {
-    std::vector<unsigned char> seen(n);
-    for (std::size_t t = 0; t < n; ++t) {
-        seen[t] = !std::isinf(age[t]);
-        view_row(X + t * features_, t, z_, views_);
-        if (curved_ && seen[t]) standardiser_.update(X + t * features_);
-    }
-    labels_.assign(Y, Y + n * outputs_);
+    Workspace& space = workspace();
+    space.fit(n, *this);
+    view_rows(X, n, age, space);
+    bound_labels(Y, n, space);
+    for (std::size_t k = 0; k < experts_.size(); ++k) learn_expert(k, X, n, elapsed, age, space);
     std::size_t first = 0;
-    for (const Combiner& combiner : combiners_) {
-        combiner.bound_labels(n, outputs_, seen.data(), labels_.data() + first);
-        first += combiner.outputs();
-    }
-    predictions_.resize(experts_.size() * n * outputs_);
-    const auto columns = static_cast<std::ptrdiff_t>(outputs_);
-    std::vector<double> discount(n), gain(n), walk(n);
-    for (std::size_t k = 0; k < experts_.size(); ++k) {
-        const Fading fading(design_.experts[k]);
-        for (std::size_t t = 0; t < n; ++t) {
-            discount[t] = fading.discount(elapsed[t]);
-            gain[t] = fading.gain(elapsed[t], age[t]);
-            walk[t] = fading.walk * elapsed[t];
-        }
-        experts_[k].learn(view(views_, design_.experts[k].map, X), n, {labels_.data(), columns, 1},
-                          {discount.data(), 1}, {gain.data(), 1}, {walk.data(), 1},
-                          predictions_.data() + k * n * outputs_);
-    }
-    first = 0;
     for (Combiner& combiner : combiners_) {
-        combiner.learn({n, outputs_, predictions_.data() + first, labels_.data() + first,
-                        seen.data(), yhat + first});
+        combiner.learn({n, outputs_, space.predictions.data() + first, space.labels.data() + first,
+                        space.seen.data(), yhat + first});
         first += combiner.outputs();
     }
-    record_errors(predictions_, labels_.data(), n, seen);
+    record_errors(n, space);
 }
 
-void Bank::record_errors(const std::vector<double>& predictions, const double* Y, std::size_t n,
-                         const std::vector<unsigned char>& seen) {
-    std::vector<double> squared(experts_.size());
+void Bank::view_rows(const double* X, std::size_t n, PerRow age, Workspace& space) {
     for (std::size_t t = 0; t < n; ++t) {
-        if (!seen[t]) continue;
+        space.seen[t] = !std::isinf(age[t]);
+        view_row(X + t * features_, t, space);
+        if (curved_ && space.seen[t]) standardiser_.update(X + t * features_);
+    }
+}
+
+void Bank::bound_labels(const double* Y, std::size_t n, Workspace& space) const {
+    std::copy_n(Y, n * outputs_, space.labels.begin());
+    std::size_t first = 0;
+    for (const Combiner& combiner : combiners_) {
+        combiner.bound_labels(n, outputs_, space.seen.data(), space.labels.data() + first);
+        first += combiner.outputs();
+    }
+}
+
+void Bank::learn_expert(std::size_t k, const double* X, std::size_t n, PerRow elapsed, PerRow age,
+                        Workspace& space) {
+    const Fading& fading = fadings_[k];
+    for (std::size_t t = 0; t < n; ++t) {
+        space.discount[t] = fading.discount(elapsed[t]);
+        space.gain[t] = fading.gain(elapsed[t], age[t]);
+        space.walk[t] = fading.walk * elapsed[t];
+    }
+    experts_[k].learn(view(space, design_.experts[k].map, X), n,
+                      {space.labels.data(), static_cast<std::ptrdiff_t>(outputs_), 1},
+                      {space.discount.data(), 1}, {space.gain.data(), 1}, {space.walk.data(), 1},
+                      space.predictions.data() + k * n * outputs_);
+}
+
+void Bank::record_errors(std::size_t n, Workspace& space) {
+    for (std::size_t t = 0; t < n; ++t) {
+        if (!space.seen[t]) continue;
+        const double* labels = space.labels.data() + t * outputs_;
         for (std::size_t k = 0; k < experts_.size(); ++k) {
+            const double* predicted = space.predictions.data() + (k * n + t) * outputs_;
             double sum = 0.0;
-            for (std::size_t o = 0; o < outputs_; ++o) {
-                const double error = Y[t * outputs_ + o] - predictions[(k * n + t) * outputs_ + o];
-                sum += error * error;
-            }
-            squared[k] = sum;
+            std::size_t o = 0;
+            for (const TargetDesign& target : design_.targets)
+                for (const std::size_t end = o + target.outputs; o < end; ++o) {
+                    const double error = target.shadow ? 0.0 : labels[o] - predicted[o];
+                    sum += error * error;
+                }
+            space.squared[k] = sum;
         }
-        errors_.update(squared.data());
+        errors_.update(space.squared.data());
     }
 }
 
 void Bank::predict(const double* X, std::size_t n, double* yhat) const {
-    Views views(maps_.size());
-    std::vector<double> z, predictions(experts_.size() * kBlock * outputs_);
-    for (std::size_t start = 0; start < n; start += kBlock) {
-        const std::size_t rows = std::min(kBlock, n - start);
+    Workspace& space = workspace();
+    space.fit(std::min(n, kBlockRows), *this);
+    for (std::size_t start = 0; start < n; start += kBlockRows) {
+        const std::size_t rows = std::min(kBlockRows, n - start);
         const double* block = X + start * features_;
-        for (std::size_t t = 0; t < rows; ++t) view_row(block + t * features_, t, z, views);
+        for (std::size_t t = 0; t < rows; ++t) view_row(block + t * features_, t, space);
         for (std::size_t k = 0; k < experts_.size(); ++k)
-            experts_[k].predict(view(views, design_.experts[k].map, block), rows,
-                                predictions.data() + k * rows * outputs_);
+            experts_[k].predict(view(space, design_.experts[k].map, block), rows,
+                                space.predictions.data() + k * rows * outputs_);
         std::size_t first = 0;
         for (const Combiner& combiner : combiners_) {
-            combiner.predict({rows, outputs_, predictions.data() + first, nullptr, nullptr,
+            combiner.predict({rows, outputs_, space.predictions.data() + first, nullptr, nullptr,
                               yhat + start * outputs_ + first});
             first += combiner.outputs();
         }
@@ -148,10 +187,37 @@ void Bank::predict(const double* X, std::size_t n, double* yhat) const {
 }
 
 void Bank::forget(double elapsed) {
-    for (std::size_t k = 0; k < experts_.size(); ++k) {
-        const Fading fading(design_.experts[k]);
-        experts_[k].forget(fading.discount(elapsed), fading.walk * elapsed);
+    for (std::size_t k = 0; k < experts_.size(); ++k)
+        experts_[k].forget(fadings_[k].discount(elapsed), fadings_[k].walk * elapsed);
+}
+
+double Bank::replay(const double* X, const double* Y, Steps steps, PerRow elapsed, double* stamps,
+                    double now, double* yhat) {
+    Workspace& space = workspace();
+    space.fit(1, *this);
+    for (std::size_t i = 0; i < steps.count; ++i) {
+        const std::int64_t step = steps.values[i];
+        const auto s = static_cast<std::size_t>(step < 0 ? ~step : step);
+        const double *row = X + s * features_, *label = Y + s * outputs_;
+        if (step < 0) {
+            const double age = now - stamps[s];
+            learn(row, 1, label, {&kZero, 0}, {&age, 0}, space.yhat.data());
+            continue;
+        }
+        std::size_t rows = steps.labelled_at_once(i), alike = 0;
+        // Only a row with time 1 is what it is after the time has passed.
+        while (alike < rows && elapsed[s + alike] == 1.0) ++alike;
+        for (std::size_t t = s; t < s + std::max<std::size_t>(alike, 1); ++t)
+            stamps[t] = now += elapsed[t];
+        if (alike > 0) {
+            learn(row, alike, label, elapsed.from(s), {&kZero, 0}, yhat + s * outputs_);
+            i += 2 * alike - 1;
+        } else {
+            predict(row, 1, yhat + s * outputs_);
+            forget(elapsed[s]);
+        }
     }
+    return now;
 }
 
 void Bank::add_features(std::size_t count) {
@@ -166,9 +232,22 @@ void Bank::add_features(std::size_t count) {
 
 void Bank::add_outputs(std::size_t count) {
     outputs_ += count;
-    design_.targets[0].outputs += count;
-    combiners_[0].add_outputs(count);
+    design_.targets.back().outputs += count;
+    combiners_.back().add_outputs(count);
     for (Filter& expert : experts_) expert.add_outputs(count);
+}
+
+void Bank::add_number_targets(std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) add_target({Coding::number, 1});
+}
+
+void Bank::drop_first_target() {
+    const std::size_t dropped = design_.targets.front().outputs;
+    for (Filter& expert : experts_)
+        for (std::size_t o = 0; o < dropped; ++o) expert.drop_output(0);
+    outputs_ -= dropped;
+    combiners_.erase(combiners_.begin());
+    design_.targets.erase(design_.targets.begin());
 }
 
 std::vector<double> Bank::weights() const {

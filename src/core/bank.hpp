@@ -30,6 +30,7 @@ struct MapDesign {
 struct TargetDesign {
     Coding coding;
     std::size_t outputs;
+    bool shadow = false;  // learned and combined, but its errors do not tell what experts are worth
 };
 
 struct BankDesign {
@@ -42,6 +43,15 @@ struct BankDesign {
     double cap;
 };
 
+// What a row does to an expert: see Bank::learn.
+struct Fading {
+    double mu, rate, walk;
+
+    explicit Fading(const ExpertDesign& expert);
+    double discount(double elapsed) const;
+    double gain(double elapsed, double age) const;
+};
+
 class Bank {
 public:
     Bank(std::size_t features, const BankDesign& design);
@@ -52,10 +62,21 @@ public:
     void learn(const double* X, std::size_t n, const double* Y, PerRow elapsed, PerRow age,
                double* yhat);
     void predict(const double* X, std::size_t n, double* yhat) const;
+    // forget(1) and then a row with no time is the same, bit for bit, as a row with time 1.
     void forget(double elapsed);
 
+    // Labels that come late, as Filter::replay; `now` and the stamps count time.
+    double replay(const double* X, const double* Y, Steps steps, PerRow elapsed, double* stamps,
+                  double now, double* yhat);
+
     void add_features(std::size_t count);  // as if they had been there, always 0
-    void add_outputs(std::size_t count);   // to the first target, a class label
+    // To the last target, a class label: copies of its last output, see Combiner::add_outputs.
+    void add_outputs(std::size_t count);
+    // Further numbers to predict, before any label was learned: as if they had been there.
+    void add_number_targets(std::size_t count);
+    void drop_first_target();
+    void set_shadow(std::size_t target, bool shadow) { design_.targets[target].shadow = shadow; }
+    bool learned() const { return errors_.rows() > 0.0; }
 
     std::size_t features() const { return features_; }
     std::size_t outputs() const { return outputs_; }
@@ -71,25 +92,29 @@ public:
     ErrorRecord& errors() { return errors_; }
 
 private:
-    // The features of every map, of up to kBlock rows.
-    using Views = std::vector<std::vector<double>>;
-    void view_row(const double* row, std::size_t t, std::vector<double>& z, Views& views) const;
-    const double* view(const Views& views, std::size_t map, const double* X) const;
+    struct Workspace;
+    static Workspace& workspace();
+
+    void add_target(const TargetDesign& target);
+    void view_row(const double* row, std::size_t t, Workspace& space) const;
+    const double* view(const Workspace& space, std::size_t map, const double* X) const;
     void learn_block(const double* X, std::size_t n, const double* Y, PerRow elapsed, PerRow age,
                      double* yhat);
-    void record_errors(const std::vector<double>& predictions, const double* Y, std::size_t n,
-                       const std::vector<unsigned char>& seen);
+    void view_rows(const double* X, std::size_t n, PerRow age, Workspace& space);
+    void bound_labels(const double* Y, std::size_t n, Workspace& space) const;
+    void learn_expert(std::size_t k, const double* X, std::size_t n, PerRow elapsed, PerRow age,
+                      Workspace& space);
+    void record_errors(std::size_t n, Workspace& space);
 
     std::size_t features_, outputs_ = 0;
     BankDesign design_;
     bool curved_ = false;  // whether some map needs standardised features
     Standardiser standardiser_;
     std::vector<FeatureMap> maps_;
+    std::vector<Fading> fadings_;
     std::vector<Filter> experts_;
     std::vector<Combiner> combiners_;
     ErrorRecord errors_;
-    Views views_;
-    std::vector<double> z_, labels_, predictions_;
 };
 
 }  // namespace dfop

@@ -3,6 +3,7 @@
 #define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
 #include "binding.hpp"
 
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <numpy/arrayobject.h>
 
@@ -16,9 +17,10 @@ namespace {
 using GuardedFilter = Guarded<Filter>;
 
 const Kernel& kernel_named(const std::string& name) {
-    if (name == best_kernel().name || name.empty()) return best_kernel();
-    if (name == baseline::kernel.name) return baseline::kernel;
-    throw nb::value_error("this processor has no such kernel");
+    if (name.empty()) return default_kernel();
+    const Kernel* kernel = find_kernel(name);
+    require(kernel != nullptr, "this processor has no such kernel");
+    return *kernel;
 }
 
 void learn(GuardedFilter& g, const Matrix& X, const Strided& Y, const Vector& discount,
@@ -56,6 +58,34 @@ double step(GuardedFilter& g, nb::handle x, double y, double discount) {
     return yhat;
 }
 
+void forget(GuardedFilter& g, double discount) {
+    const auto held = g.lock();
+    g.model.forget(discount, 0.0);
+}
+
+void forget_rows(GuardedFilter& g, const Vector& discount) {
+    const auto held = g.lock();
+    nb::gil_scoped_release release;
+    for (std::size_t t = 0; t < discount.size(); ++t) g.model.forget(discount.data()[t], 0.0);
+}
+
+double replay(GuardedFilter& g, const Matrix& X, const Strided& Y, const StepArray& steps,
+              const std::pair<Vector, Vector>& pace, const Stamps& stamps, double now,
+              const Out& out) {
+    const std::size_t n = X.shape(0);
+    const auto held = g.lock();
+    require(X.shape(1) == g.model.features(), "X has the wrong number of columns");
+    require(Y.shape(0) == n && Y.shape(1) == g.model.outputs(), "Y has the wrong shape");
+    require(out.shape(0) == n && out.shape(1) == g.model.outputs(), "out has the wrong shape");
+    require(stamps.shape(0) == n, "stamps has the wrong length");
+    const PerRow lam = per_row(pace.first, n, "discount has the wrong length");
+    const PerRow log_lam = per_row(pace.second, n, "log_discount has the wrong length");
+    const Steps order = steps_of(steps, n);
+    const Targets y{Y.data(), Y.stride(0), Y.stride(1)};
+    nb::gil_scoped_release release;
+    return g.model.replay(X.data(), y, order, lam, log_lam, stamps.data(), now, out.data());
+}
+
 nb::tuple coefficients(GuardedFilter& g) {
     const auto held = g.lock();
     const std::size_t m = g.model.outputs(), d = g.model.features();
@@ -72,6 +102,11 @@ void* import_numpy() {
 NB_MODULE(_native, m) {
     import_numpy();
     if (PyErr_Occurred()) throw nb::python_error();
+    try {
+        default_kernel();
+    } catch (const std::invalid_argument& error) {
+        throw nb::import_error(error.what());
+    }
 
     nb::class_<GuardedFilter>(m, "Filter")
         .def("__init__",
@@ -86,18 +121,29 @@ NB_MODULE(_native, m) {
         .def("learn", &learn, "X"_a.noconvert(), "Y"_a.noconvert(), "discount"_a.noconvert(),
              "gain"_a.noconvert(), "out"_a.noconvert())
         .def("predict", &predict<Filter>, "X"_a.noconvert(), "out"_a.noconvert())
-        .def("forget",
-             [](GuardedFilter& g, double discount) {
-                 const auto held = g.lock();
-                 g.model.forget(discount, 0.0);
-             },
-             "discount"_a)
+        .def("replay", &replay, "X"_a.noconvert(), "Y"_a.noconvert(), "steps"_a.noconvert(),
+             "pace"_a, "stamps"_a.noconvert(), "now"_a, "out"_a.noconvert())
+        .def("forget", &forget, "discount"_a)
+        .def("forget", &forget_rows, "discount"_a.noconvert())
         .def("add_features",
              [](GuardedFilter& g, std::size_t count) {
                  const auto held = g.lock();
                  g.model.add_features(count);
              },
              "count"_a)
+        .def("add_outputs",
+             [](GuardedFilter& g, std::size_t count) {
+                 const auto held = g.lock();
+                 g.model.add_outputs(count);
+             },
+             "count"_a)
+        .def("drop_output",
+             [](GuardedFilter& g, std::size_t k) {
+                 const auto held = g.lock();
+                 require(k < g.model.outputs(), "there is no such output");
+                 g.model.drop_output(k);
+             },
+             "k"_a)
         .def("step", &step, "x"_a, "y"_a, "discount"_a)
         .def("coefficients", &coefficients)
         .def("variances",
@@ -123,6 +169,11 @@ NB_MODULE(_native, m) {
         .def_prop_ro("intercept", [](GuardedFilter& g) { return g.model.intercept(); })
         .def_prop_ro("prior_variance", [](GuardedFilter& g) { return g.model.prior_variance(); })
         .def_prop_ro("cap", [](GuardedFilter& g) { return g.model.cap(); })
+        .def_prop_ro("memory_bytes",
+                     [](GuardedFilter& g) {
+                         const auto held = g.lock();
+                         return sizeof(GuardedFilter) + g.model.memory_bytes();
+                     })
         .def_prop_ro("kernel", [](GuardedFilter& g) { return g.model.kernel_name(); });
 
     bind_bank(m);

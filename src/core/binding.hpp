@@ -16,6 +16,8 @@ namespace nb = nanobind;
 using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Strided = nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>;
 using Vector = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using StepArray = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Stamps = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Out = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 // A model that may be called from several threads; each call waits for the one before it. The
@@ -42,6 +44,14 @@ inline void require(bool condition, const char* message) {
 inline PerRow per_row(const Vector& values, std::size_t n, const char* message) {
     require(values.shape(0) == n || values.shape(0) == 1, message);
     return {values.data(), values.shape(0) == n ? std::size_t{1} : std::size_t{0}};
+}
+
+// Steps of a replay of `n` rows, each of them a row or the label of a row.
+inline Steps steps_of(const StepArray& steps, std::size_t n) {
+    const auto rows = static_cast<std::int64_t>(n);
+    for (std::size_t i = 0; i < steps.size(); ++i)
+        require(-rows <= steps.data()[i] && steps.data()[i] < rows, "a step of no row");
+    return {steps.data(), steps.size()};
 }
 
 template <class Model>

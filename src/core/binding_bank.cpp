@@ -27,16 +27,22 @@ Enum named(const char* const (&names)[N], const std::string& name) {
     throw nb::value_error(("there is no " + name).c_str());
 }
 
-void make(GuardedBank* g, std::size_t features,
-          const std::vector<std::tuple<std::string, std::size_t>>& targets,
+// (coding, outputs) or (coding, outputs, shadow)
+TargetDesign target_of(const nb::tuple& target) {
+    require(target.size() == 2 || target.size() == 3, "a target is (coding, outputs)");
+    const auto coding = nb::cast<std::string>(target[0]);
+    const auto outputs = nb::cast<std::size_t>(target[1]);
+    require(coding == "one_hot" || outputs == 1, "one output per target");
+    return {named<Coding>(kCodings, coding), outputs,
+            target.size() == 3 && nb::cast<bool>(target[2])};
+}
+
+void make(GuardedBank* g, std::size_t features, const std::vector<nb::tuple>& targets,
           const std::vector<std::tuple<std::string, double, std::size_t>>& maps,
           const std::vector<std::tuple<std::size_t, double, double>>& experts, bool intercept,
           double prior_variance, bool relative_prior, double cap) {
     BankDesign design{{}, {}, {}, intercept, prior_variance, relative_prior, cap};
-    for (const auto& [coding, outputs] : targets) {
-        design.targets.push_back({named<Coding>(kCodings, coding), outputs});
-        require(coding == "one_hot" || outputs == 1, "one output per target");
-    }
+    for (const nb::tuple& target : targets) design.targets.push_back(target_of(target));
     for (const auto& [kind, width, count] : maps)
         design.maps.push_back({named<FeatureMap::Kind>(kMaps, kind), width, count});
     for (const auto& [map, mu, walk] : experts) {
@@ -59,6 +65,67 @@ void learn(GuardedBank& g, const Matrix& X, const Matrix& Y, const Vector& elaps
     const PerRow since = per_row(age, n, "age has the wrong length");
     nb::gil_scoped_release release;
     g.model.learn(X.data(), n, Y.data(), time, since, out.data());
+}
+
+void forget(GuardedBank& g, double elapsed) {
+    const auto held = g.lock();
+    g.model.forget(elapsed);
+}
+
+void forget_rows(GuardedBank& g, const Vector& elapsed) {
+    const auto held = g.lock();
+    nb::gil_scoped_release release;
+    for (std::size_t t = 0; t < elapsed.size(); ++t) g.model.forget(elapsed.data()[t]);
+}
+
+double replay(GuardedBank& g, const Matrix& X, const Matrix& Y, const StepArray& steps,
+              const Vector& elapsed, const Stamps& stamps, double now, const Out& out) {
+    const std::size_t n = X.shape(0);
+    const auto held = g.lock();
+    require(X.shape(1) == g.model.features(), "X has the wrong number of columns");
+    require(Y.shape(0) == n && Y.shape(1) == g.model.outputs(), "Y has the wrong shape");
+    require(out.shape(0) == n && out.shape(1) == g.model.outputs(), "out has the wrong shape");
+    require(stamps.shape(0) == n, "stamps has the wrong length");
+    const PerRow time = per_row(elapsed, n, "elapsed has the wrong length");
+    const Steps order = steps_of(steps, n);
+    nb::gil_scoped_release release;
+    return g.model.replay(X.data(), Y.data(), order, time, stamps.data(), now, out.data());
+}
+
+void add_outputs(GuardedBank& g, std::size_t count) {
+    const auto held = g.lock();
+    const auto& targets = g.model.design().targets;
+    require(!targets.empty() && targets.back().coding == Coding::one_hot,
+            "only a one_hot target has classes that come later");
+    g.model.add_outputs(count);
+}
+
+void add_number_targets(GuardedBank& g, std::size_t count) {
+    const auto held = g.lock();
+    require(!g.model.learned(), "targets cannot be added once labels were learned");
+    g.model.add_number_targets(count);
+}
+
+void drop_first_target(GuardedBank& g) {
+    const auto held = g.lock();
+    require(!g.model.design().targets.empty(), "there is no target");
+    g.model.drop_first_target();
+}
+
+void set_shadow(GuardedBank& g, std::size_t target, bool shadow) {
+    const auto held = g.lock();
+    require(target < g.model.design().targets.size(), "there is no such target");
+    g.model.set_shadow(target, shadow);
+}
+
+nb::list targets_of(GuardedBank& g) {
+    nb::list out;
+    for (const TargetDesign& t : g.model.design().targets) {
+        const char* coding = kCodings[static_cast<int>(t.coding)];
+        out.append(t.shadow ? nb::make_tuple(coding, t.outputs, true)
+                            : nb::make_tuple(coding, t.outputs));
+    }
+    return out;
 }
 
 // Calls one function on every filter and another on every array of plain numbers.
@@ -142,12 +209,14 @@ void bind_bank(nb::module_& m) {
         .def("learn", &learn, "X"_a.noconvert(), "Y"_a.noconvert(), "elapsed"_a.noconvert(),
              "age"_a.noconvert(), "out"_a.noconvert())
         .def("predict", &predict<Bank>, "X"_a.noconvert(), "out"_a.noconvert())
-        .def("forget",
-             [](GuardedBank& g, double elapsed) {
-                 const auto held = g.lock();
-                 g.model.forget(elapsed);
-             },
-             "elapsed"_a)
+        .def("replay", &replay, "X"_a.noconvert(), "Y"_a.noconvert(), "steps"_a.noconvert(),
+             "pace"_a.noconvert(), "stamps"_a.noconvert(), "now"_a, "out"_a.noconvert())
+        .def("forget", &forget, "elapsed"_a)
+        .def("forget", &forget_rows, "elapsed"_a.noconvert())
+        .def("add_outputs", &add_outputs, "count"_a)
+        .def("add_number_targets", &add_number_targets, "count"_a)
+        .def("drop_first_target", &drop_first_target)
+        .def("set_shadow", &set_shadow, "target"_a, "shadow"_a)
         .def("add_features",
              [](GuardedBank& g, std::size_t count) {
                  const auto held = g.lock();
@@ -180,13 +249,7 @@ void bind_bank(nb::module_& m) {
         .def_prop_ro("relative_prior",
                      [](GuardedBank& g) { return g.model.design().relative_prior; })
         .def_prop_ro("cap", [](GuardedBank& g) { return g.model.design().cap; })
-        .def_prop_ro("targets",
-                     [](GuardedBank& g) {
-                         std::vector<std::tuple<std::string, std::size_t>> out;
-                         for (const TargetDesign& t : g.model.design().targets)
-                             out.emplace_back(kCodings[static_cast<int>(t.coding)], t.outputs);
-                         return out;
-                     })
+        .def_prop_ro("targets", &targets_of)
         .def_prop_ro("maps",
                      [](GuardedBank& g) {
                          std::vector<std::tuple<std::string, double, std::size_t>> out;

@@ -88,6 +88,22 @@ void add(ErrorRecord& part, const Matrix& squared_errors) {
         part.update(squared_errors.data() + t * part.experts());
 }
 
+// The class of every row: see choice.hpp.
+nb::object choose_classes(const Strided& outputs, bool margin) {
+    const std::size_t n = outputs.shape(0), m = outputs.shape(1);
+    require(m > 0 && (!margin || m == 1), "a margin is one output");
+    auto* classes = new std::int64_t[n];
+    nb::capsule owner(classes, [](void* p) noexcept { delete[] static_cast<std::int64_t*>(p); });
+    for (std::size_t t = 0; t < n; ++t) {
+        const double* row = outputs.data() + static_cast<std::ptrdiff_t>(t) * outputs.stride(0);
+        const auto of = [&](std::size_t k) {
+            return row[static_cast<std::ptrdiff_t>(k) * outputs.stride(1)];
+        };
+        classes[t] = static_cast<std::int64_t>(choose(of, m, margin));
+    }
+    return nb::cast(nb::ndarray<nb::numpy, std::int64_t>(classes, {n}, owner));
+}
+
 nb::object moved_weights(const Vector& fast, const Vector& slow, const Vector& variances,
                          double discount_fast, double discount_slow, double rows, double noise) {
     const std::size_t d = fast.shape(0);
@@ -146,6 +162,8 @@ void bind_uncertainty(nb::module_& m) {
         .def("snapshot", &snapshot<ErrorRecord>)
         .def("restore", &restore<ErrorRecord>, "state"_a.noconvert());
 
+    m.def("choose", &choose_classes, "outputs"_a.noconvert(), "margin"_a);
+    m.attr("TIE") = kTie;
     m.def("moved_weights", &moved_weights, "fast"_a.noconvert(), "slow"_a.noconvert(),
           "variances"_a.noconvert(), "discount_fast"_a, "discount_slow"_a, "rows"_a, "noise"_a);
 }

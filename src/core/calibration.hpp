@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "choice.hpp"
 #include "plain_state.hpp"
 
 namespace dfop {
@@ -29,11 +30,10 @@ public:
     // Classes not seen before; what was learned of the others stays, as a lead means the same.
     void add_classes(std::size_t count) { curves_.resize(classes() + count); }
 
-    // The class that the scores choose; of equal ones the first.
+    // The class that the scores choose.
     std::size_t chosen(const double* s) const {
         if (classes() < 2) return 0;
-        if (classes() == 2) return s[0] > 0.0;
-        return static_cast<std::size_t>(std::max_element(s, s + classes()) - s);
+        return choose([s](std::size_t k) { return s[k]; }, scores(), classes() == 2);
     }
 
     void probabilities(const double* s, double* p) const {

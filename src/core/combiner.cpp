@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "choice.hpp"
+
 namespace dfop {
 namespace {
 
@@ -20,7 +22,36 @@ constexpr double kEta = 0.5;
 // Labels are right or wrong, which tells less about a candidate than an error does.
 constexpr double kLossDiscount = 0.99, kLabelLossDiscount = 0.999;
 
+// Mean squared errors below this (in units of half the range) are rounding: candidates that are all
+// that good count the same, as their order would be another on every machine.
+constexpr double kExact = 1e-24;
+
 }  // namespace
+
+// What only lives while rows are learned, shared by all combiners of a thread.
+struct Combiner::Workspace {
+    std::vector<double> candidates;  // of every row and output
+    std::vector<double> shrink;      // of squared errors, where the range of numbers grew
+    std::vector<double> unit, gain, target, left_over;
+    std::vector<double> x, x_before;  // what the stacks see
+    std::vector<Range> before;        // the label of the row
+
+    void fit(std::size_t rows, std::size_t of_row, std::size_t features) {
+        enlarge(candidates, rows * of_row);
+        for (auto* part : {&shrink, &unit, &gain, &target, &left_over}) enlarge(*part, rows);
+        enlarge(x, rows * features);
+        enlarge(x_before, features);
+        if (before.size() < rows) before.resize(rows);
+    }
+    static void enlarge(std::vector<double>& part, std::size_t size) {
+        if (part.size() < size) part.resize(size);
+    }
+};
+
+Combiner::Workspace& Combiner::workspace() {
+    thread_local Workspace space;
+    return space;
+}
 
 Range Range::of(Coding coding) {
     if (coding == Coding::margin) return {-1.0, 1.0, 1.0, kTrusted, 0.0};
@@ -104,12 +135,13 @@ const double* MlPoly::load(const double* from) {
 Combiner::Combiner(Coding coding, std::size_t outputs, std::size_t experts)
     : coding_(coding), experts_(experts), losses_(candidates()), shares_(candidates()), calm_(candidates()),
       counts_(candidates()) {
-    add_outputs(outputs);
+    outputs_.resize(outputs, fresh_output());
     weigh();
 }
 
 void Combiner::add_outputs(std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) outputs_.push_back(fresh_output());
+    const Output next = outputs_.empty() ? fresh_output() : outputs_.back();
+    outputs_.resize(outputs() + count, next);
 }
 
 Combiner::Output Combiner::fresh_output() const {
@@ -118,15 +150,6 @@ Combiner::Output Combiner::fresh_output() const {
         output.stacks.emplace_back(stack_features(), 1, coding_ != Coding::number, kStackPrior,
                                    false, kStackCap);
     return output;
-}
-
-// What the stacks see: how the experts differ from the mixture and, for a label, the mixture
-// itself, so that it can be found too sure or too timid.
-void Combiner::stack_row(const double* predictions, double mixed, const Range& range,
-                         double* x) const {
-    const double inverse = range.unit > 0.0 ? 1.0 / range.unit : 0.0;
-    for (std::size_t k = 0; k < experts_; ++k) x[k] = (predictions[k] - mixed) * inverse;
-    if (coding_ != Coding::number) x[experts_] = (mixed - 0.5 * (range.low + range.high)) * inverse;
 }
 
 void Combiner::bound_labels(std::size_t rows, std::size_t width, const unsigned char* seen,
@@ -140,148 +163,179 @@ void Combiner::bound_labels(std::size_t rows, std::size_t width, const unsigned 
     }
 }
 
+// Candidates of a row, in this order: the mixture, the stacks, the experts.
+void Combiner::mix(const Output& output, const Block& block, std::size_t t, std::size_t o,
+                   double* candidate) const {
+    double* experts = candidate + 1 + kStacks;
+    for (std::size_t k = 0; k < experts_; ++k) {
+        double& f = block.predictions[(k * block.rows + t) * block.width + o];
+        experts[k] = f = output.range.clip(f);
+    }
+    candidate[0] = output.mixture.mix(experts);
+}
+
+// How the experts differ from the mixture and, for a label, the mixture itself, so that it can be
+// found too sure or too timid.
+void Combiner::stack_row(const double* candidate, const Range& range, double* x) const {
+    const double inverse = range.unit > 0.0 ? 1.0 / range.unit : 0.0;
+    const double mixed = candidate[0];
+    const double* experts = candidate + 1 + kStacks;
+    for (std::size_t k = 0; k < experts_; ++k) x[k] = (experts[k] - mixed) * inverse;
+    if (coding_ != Coding::number) x[experts_] = (mixed - 0.5 * (range.low + range.high)) * inverse;
+}
+
+double Combiner::corrected(const Range& range, double mixed, double left_over) {
+    return range.clip(mixed + range.unit * left_over);
+}
+
+double Combiner::combined(const double* candidate) const {
+    double sum = 0.0;
+    for (std::size_t c = 0; c < candidates(); ++c) sum += counts_[c] * candidate[c];
+    return sum;
+}
+
+// Widens the range of numbers; returns by how much squared errors shrink with it.
+double Combiner::include(Output& output, double label) const {
+    if (coding_ != Coding::number) return 1.0;
+    const double before = output.range.unit;
+    output.range.include(label);
+    const double ratio = before > 0.0 ? before / output.range.unit : 1.0;
+    if (ratio >= 1.0) return 1.0;
+    output.mixture.rescale(ratio * ratio);
+    return ratio * ratio;
+}
+
+// The mixture takes the rows one by one; for the stacks, all rows are made ready.
+void Combiner::learn_mixture(Output& output, const Block& block, std::size_t o,
+                             Workspace& space) const {
+    const std::size_t of_row = outputs() * candidates();
+    for (std::size_t t = 0; t < block.rows; ++t) {
+        double* candidate = space.candidates.data() + t * of_row + o * candidates();
+        mix(output, block, t, o, candidate);
+        const double mixed = candidate[0], label = block.labels[t * block.width + o];
+        space.before[t] = output.range;
+        space.shrink[t] = block.seen[t] ? include(output, label) : 1.0;
+        const double unit = space.unit[t] = output.range.unit;
+        stack_row(candidate, output.range, space.x.data() + t * stack_features());
+        const bool learned = block.seen[t] && unit > 0.0;
+        space.gain[t] = learned;
+        space.target[t] = learned ? (label - mixed) / unit : 0.0;
+        if (learned) output.mixture.learn(candidate + 1 + kStacks, mixed, label, unit);
+    }
+}
+
+// One of the filters that learn what the mixture leaves over, and the candidates it makes.
+void Combiner::learn_stack(Output& output, std::size_t i, const Block& block, std::size_t o,
+                           Workspace& space) const {
+    Filter& stack = output.stacks[i];
+    const double discount = 1.0 - kStackForgetting[i];
+    const std::size_t n = block.rows, of_row = outputs() * candidates();
+    const auto candidate = [&](std::size_t t) {
+        return space.candidates.data() + t * of_row + o * candidates();
+    };
+    const auto learn_rows = [&](std::size_t start, std::size_t end) {
+        stack.learn(space.x.data() + start * stack_features(), end - start,
+                    {space.target.data() + start, 1, 1}, {&discount, 0},
+                    {space.gain.data() + start, 1}, kNoWalk, space.left_over.data() + start);
+    };
+    std::size_t start = 0;
+    for (std::size_t t = 0; t < n; ++t) {
+        if (space.unit[t] == space.before[t].unit) continue;
+        // The label of this row has changed the unit: predict in the old one.
+        learn_rows(start, t);
+        stack_row(candidate(t), space.before[t], space.x_before.data());
+        double ahead;
+        stack.predict(space.x_before.data(), 1, &ahead);
+        learn_rows(t, t + 1);
+        space.left_over[t] = ahead;
+        start = t + 1;
+    }
+    learn_rows(start, n);
+    for (std::size_t t = 0; t < n; ++t)
+        candidate(t)[1 + i] = corrected(space.before[t], candidate(t)[0], space.left_over[t]);
+}
+
 void Combiner::learn(const Block& block) {
-    const std::size_t n = block.rows, m = outputs(), C = candidates();
-    std::vector<double> all(n * m * C);  // candidates of every row and output
-    std::vector<double> shrink(n, 1.0);  // of squared errors, where the range of numbers grew
-    std::vector<double> x(n * stack_features()), target(n), gain(n), unit(n), mixed(n), yhat(n);
-    std::vector<double> x_before(stack_features());
-    std::vector<Range> before(n);
+    const std::size_t n = block.rows, m = outputs(), of_row = m * candidates();
+    Workspace& space = workspace();
+    space.fit(n, of_row, stack_features());
     for (std::size_t o = 0; o < m; ++o) {
-        Output& output = outputs_[o];
-        for (std::size_t t = 0; t < n; ++t) {
-            double* candidate = all.data() + (t * m + o) * C;
-            double* predictions = candidate + 1 + kStacks;
-            for (std::size_t k = 0; k < experts_; ++k) {
-                double& f = block.predictions[(k * n + t) * block.width + o];
-                predictions[k] = f = output.range.clip(f);
-            }
-            mixed[t] = candidate[0] = output.mixture.mix(predictions);
-            before[t] = output.range;
-            const double label = block.labels[t * block.width + o];
-            if (block.seen[t] && coding_ == Coding::number) {
-                output.range.include(label);
-                const double ratio =
-                    before[t].unit > 0.0 ? before[t].unit / output.range.unit : 1.0;
-                if (ratio < 1.0) {
-                    shrink[t] = ratio * ratio;
-                    output.mixture.rescale(shrink[t]);
-                }
-            }
-            unit[t] = output.range.unit;
-            stack_row(predictions, mixed[t], output.range, x.data() + t * stack_features());
-            gain[t] = block.seen[t] && unit[t] > 0.0;
-            target[t] = gain[t] > 0.0 ? (label - mixed[t]) / unit[t] : 0.0;
-            if (gain[t] > 0.0) output.mixture.learn(predictions, mixed[t], label, unit[t]);
-        }
-        for (std::size_t i = 0; i < kStacks; ++i) {
-            Filter& stack = output.stacks[i];
-            const double discount = 1.0 - kStackForgetting[i];
-            const auto learn_rows = [&](std::size_t start, std::size_t end) {
-                stack.learn(x.data() + start * stack_features(), end - start,
-                            {target.data() + start, 1, 1}, {&discount, 0},
-                            {gain.data() + start, 1}, kNoWalk, yhat.data() + start);
-            };
-            std::size_t start = 0;
-            for (std::size_t t = 0; t < n; ++t) {
-                if (unit[t] == before[t].unit) continue;
-                // The label of this row has changed the unit: predict in the old one.
-                learn_rows(start, t);
-                stack_row(all.data() + (t * m + o) * C + 1 + kStacks, mixed[t], before[t],
-                          x_before.data());
-                double ahead;
-                stack.predict(x_before.data(), 1, &ahead);
-                learn_rows(t, t + 1);
-                yhat[t] = ahead;
-                start = t + 1;
-            }
-            learn_rows(start, n);
-            for (std::size_t t = 0; t < n; ++t)
-                all[(t * m + o) * C + 1 + i] =
-                    before[t].clip(mixed[t] + before[t].unit * yhat[t]);
-        }
+        learn_mixture(outputs_[o], block, o, space);
+        for (std::size_t i = 0; i < kStacks; ++i) learn_stack(outputs_[o], i, block, o, space);
     }
     for (std::size_t t = 0; t < n; ++t) {
-        const double* candidate = all.data() + t * m * C;
-        for (std::size_t o = 0; o < m; ++o) {
-            double sum = 0.0;
-            for (std::size_t c = 0; c < C; ++c) sum += counts_[c] * candidate[o * C + c];
-            block.out[t * block.width + o] = sum;
+        const double* candidate = space.candidates.data() + t * of_row;
+        for (std::size_t o = 0; o < m; ++o)
+            block.out[t * block.width + o] = combined(candidate + o * candidates());
+        if (!block.seen[t] || m == 0) continue;
+        if (space.shrink[t] < 1.0) {
+            for (double& loss : losses_) loss *= space.shrink[t];
+            calm_.rescale(space.shrink[t]);
         }
-        if (!block.seen[t]) continue;
-        if (shrink[t] < 1.0) {
-            for (double& loss : losses_) loss *= shrink[t];
-            calm_.rescale(shrink[t]);
-        }
-        if (unit[t] > 0.0) learn_losses(candidate, block.labels + t * block.width, unit[t]);
+        if (space.unit[t] > 0.0)
+            learn_losses(candidate, block.labels + t * block.width, space.unit[t]);
     }
 }
 
 void Combiner::predict(const Block& block) const {
-    const std::size_t n = block.rows, C = candidates();
-    std::vector<double> candidate(C), x(stack_features());
+    Workspace& space = workspace();
+    space.fit(1, candidates(), stack_features());
+    double* candidate = space.candidates.data();
     for (std::size_t o = 0; o < outputs(); ++o) {
         const Output& output = outputs_[o];
-        double* predictions = candidate.data() + 1 + kStacks;
-        for (std::size_t t = 0; t < n; ++t) {
-            for (std::size_t k = 0; k < experts_; ++k)
-                predictions[k] = output.range.clip(block.predictions[(k * n + t) * block.width + o]);
-            candidate[0] = output.mixture.mix(predictions);
-            stack_row(predictions, candidate[0], output.range, x.data());
+        for (std::size_t t = 0; t < block.rows; ++t) {
+            mix(output, block, t, o, candidate);
+            stack_row(candidate, output.range, space.x.data());
             for (std::size_t i = 0; i < kStacks; ++i) {
-                double yhat;
-                output.stacks[i].predict(x.data(), 1, &yhat);
-                candidate[1 + i] = output.range.clip(candidate[0] + output.range.unit * yhat);
+                double left_over;
+                output.stacks[i].predict(space.x.data(), 1, &left_over);
+                candidate[1 + i] = corrected(output.range, candidate[0], left_over);
             }
-            double sum = 0.0;
-            for (std::size_t c = 0; c < C; ++c) sum += counts_[c] * candidate[c];
-            block.out[t * block.width + o] = sum;
+            block.out[t * block.width + o] = combined(candidate);
         }
     }
 }
 
 void Combiner::learn_losses(const double* candidates, const double* labels, double unit) {
-    const std::size_t C = this->candidates(), m = outputs();
-    if (coding_ == Coding::number) {
-        for (std::size_t c = 0; c < C; ++c) {
-            const double error = (candidates[c] - labels[0]) / unit;
-            losses_[c] = kLossDiscount * losses_[c] + error * error;
-        }
-        loss_rows_ = kLossDiscount * loss_rows_ + 1.0;
-        calm_.learn(candidates, calm_.mix(candidates), labels[0], unit);
-    } else {
-        const auto chosen = [&](const auto& of) {
-            std::size_t best = 0;
-            if (coding_ == Coding::margin) return static_cast<std::size_t>(of(0) > 0.0);
-            for (std::size_t o = 1; o < m; ++o)
-                if (of(o) > of(best)) best = o;
-            return best;
-        };
-        const std::size_t right = chosen([&](std::size_t o) { return labels[o]; });
-        for (std::size_t c = 0; c < C; ++c) {
-            const bool wrong =
-                chosen([&](std::size_t o) { return candidates[o * C + c]; }) != right;
-            losses_[c] = kLabelLossDiscount * losses_[c] + wrong;
-        }
-        loss_rows_ = kLabelLossDiscount * loss_rows_ + 1.0;
-    }
+    if (coding_ == Coding::number)
+        count_errors(candidates, labels[0], unit);
+    else
+        count_wrong_labels(candidates, labels);
     weigh();
+}
+
+void Combiner::count_errors(const double* candidates, double label, double unit) {
+    for (std::size_t c = 0; c < losses_.size(); ++c) {
+        const double error = (candidates[c] - label) / unit;
+        losses_[c] = kLossDiscount * losses_[c] + error * error;
+    }
+    loss_rows_ = kLossDiscount * loss_rows_ + 1.0;
+    calm_.learn(candidates, calm_.mix(candidates), label, unit);
+}
+
+void Combiner::count_wrong_labels(const double* candidates, const double* labels) {
+    const std::size_t C = losses_.size(), m = outputs();
+    const bool margin = coding_ == Coding::margin;
+    const std::size_t right = choose([&](std::size_t o) { return labels[o]; }, m, margin);
+    for (std::size_t c = 0; c < C; ++c) {
+        const auto of_candidate = [&](std::size_t o) { return candidates[o * C + c]; };
+        losses_[c] = kLabelLossDiscount * losses_[c] + (choose(of_candidate, m, margin) != right);
+    }
+    loss_rows_ = kLabelLossDiscount * loss_rows_ + 1.0;
 }
 
 // Squared errors are counted in units of the best candidate's mean; wrong labels as they are.
 void Combiner::weigh() {
+    const bool number = coding_ == Coding::number;
     const double least = *std::min_element(losses_.begin(), losses_.end());
-    const double unit = coding_ == Coding::number ? least / std::max(loss_rows_, 1.0) : 1.0;
+    const double unit = number ? std::max(least / std::max(loss_rows_, 1.0), kExact) : 1.0;
     double total = 0.0;
-    for (std::size_t c = 0; c < candidates(); ++c) {
-        const double behind = losses_[c] - least;
-        shares_[c] = behind == 0.0 ? 1.0 : unit > 0.0 ? std::exp(-kEta * behind / unit) : 0.0;
-        total += shares_[c];
-    }
-    for (double& share : shares_) share /= total;
     for (std::size_t c = 0; c < candidates(); ++c)
-        counts_[c] = coding_ == Coding::number ? 0.5 * shares_[c] + 0.5 * calm_.weights()[c]
-                                               : shares_[c];
+        total += shares_[c] = std::exp(-kEta * ((losses_[c] - least) / unit));
+    for (std::size_t c = 0; c < candidates(); ++c) {
+        shares_[c] /= total;
+        counts_[c] = number ? 0.5 * shares_[c] + 0.5 * calm_.weights()[c] : shares_[c];
+    }
 }
 
 std::vector<double> Combiner::expert_weights(std::size_t o) const {

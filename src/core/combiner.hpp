@@ -61,7 +61,9 @@ public:
 
     std::size_t outputs() const { return outputs_.size(); }
     std::size_t candidates() const { return 1 + kStacks + experts_; }
-    void add_outputs(std::size_t count);  // of a class label
+    // Of a class label: copies of the last one. If that one never had a label of 1, the new ones are
+    // what they would be had they been there from the start.
+    void add_outputs(std::size_t count);
 
     // Draws in what is far out of row t's number at [t * width].
     void bound_labels(std::size_t rows, std::size_t width, const unsigned char* seen,
@@ -94,12 +96,26 @@ private:
         MlPoly mixture;
         std::vector<Filter> stacks;
     };
+    struct Workspace;
+    static Workspace& workspace();
 
     Output fresh_output() const;
     std::size_t stack_features() const { return experts_ + (coding_ != Coding::number); }
-    void stack_row(const double* predictions, double mixed, const Range&, double* x) const;
+    // The steps of a row: the experts and their mixture, what the stacks see, what they make of it,
+    // and the prediction.
+    void mix(const Output&, const Block&, std::size_t t, std::size_t o, double* candidate) const;
+    void stack_row(const double* candidate, const Range&, double* x) const;
+    static double corrected(const Range&, double mixed, double left_over);
+    double combined(const double* candidate) const;
+    // The steps of a block of rows, of one output.
+    void learn_mixture(Output&, const Block&, std::size_t o, Workspace&) const;
+    void learn_stack(Output&, std::size_t i, const Block&, std::size_t o, Workspace&) const;
+    double include(Output&, double label) const;
+
     void weigh();
     void learn_losses(const double* candidates, const double* labels, double unit);
+    void count_errors(const double* candidates, double label, double unit);
+    void count_wrong_labels(const double* candidates, const double* labels);
 
     Coding coding_;
     std::size_t experts_;

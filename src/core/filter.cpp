@@ -38,6 +38,35 @@ inline void prefetch(const double* row, std::size_t features) {
 
 }  // namespace
 
+// What only lives while rows are learned, shared by all filters of a thread.
+struct Filter::Workspace {
+    Buffer x, b, pv, growth, walk, alpha, yhat;
+
+    void fit(std::size_t rows, std::size_t padded) {
+        for (Buffer* buffer : {&x, &b}) enlarge(*buffer, rows * padded);
+        enlarge(pv, 2 * padded);
+        for (Buffer* buffer : {&growth, &walk, &alpha}) enlarge(*buffer, rows);
+    }
+    static void enlarge(Buffer& buffer, std::size_t size) {
+        if (buffer.size() < size) buffer.resize(size);
+    }
+};
+
+struct Filter::Rows {
+    const double* X;
+    std::size_t count;
+    PerRow discount, gain, walk;
+};
+
+Filter::Workspace& Filter::workspace() {
+    thread_local Workspace space;
+    return space;
+}
+
+std::size_t Filter::chunk_rows() const {
+    return std::clamp<std::size_t>(kChunkDoubles / std::max<std::size_t>(padded(), 1), 8, 256);
+}
+
 double power_of_two_above(double magnitude) {
     int exponent;
     const double fraction = std::frexp(magnitude, &exponent);
@@ -65,28 +94,21 @@ void Filter::resize(std::size_t tiles, std::size_t outputs) {
     U_.resize(panel_offset(tiles), 0.0);
     D_.resize(new_padded, kUnseen);
     limit_.resize(new_padded, kUnseen);
-    for (Buffer* buffer : {&scale_, &inverse_scale_, &largest_, &inverse_largest_})
+    for (Buffer* buffer : {&scale_, &inverse_scale_, &inverse_largest_})
         buffer->resize(new_padded);
     for (std::size_t j = old_padded; j < new_padded; ++j) {
         U_[tile_offset(j, j)] = 1.0;
         set_scale(j, kSmallest);
     }
-
-    chunk_rows_ = std::clamp<std::size_t>(kChunkDoubles / std::max<std::size_t>(new_padded, 1), 8, 256);
-    x_.assign(chunk_rows_ * new_padded, 0.0);
-    b_.assign(chunk_rows_ * new_padded, 0.0);
-    pv_.assign(2 * new_padded, 0.0);
-    growth_.assign(chunk_rows_, 1.0);
-    walk_.assign(chunk_rows_, 0.0);
-    alpha_.assign(chunk_rows_, 1.0);
 }
 
-State Filter::state() const {
+State Filter::state() {
     return {dimension(), tiles_, outputs_, U_.data(), D_.data(), limit_.data(), W_.data()};
 }
 
 // Scales a row into its padded place; false where a feature is larger than ever before.
 bool Filter::stage(const double* row, double* x) const {
+    std::fill(x + dimension(), x + padded(), 0.0);
     if (intercept_) *x++ = inverse_scale_[0];
     return kernel_->stage(row, inverse_scale_.data() + intercept_, features_, x);
 }
@@ -134,10 +156,13 @@ void Filter::grow_scale(std::size_t j, double magnitude) {
 void Filter::set_scale(std::size_t j, double scale) {
     scale_[j] = scale;
     inverse_scale_[j] = 1.0 / scale;
-    largest_[j] = scale == kSmallest
-                      ? kUnseen
-                      : std::max(cap_, kPriorSlack * scaled_variance(prior_variance_, scale));
-    inverse_largest_[j] = 1.0 / largest_[j];
+    inverse_largest_[j] = 1.0 / largest(j);
+}
+
+// How uncertain forgetting may make a weight.
+double Filter::largest(std::size_t j) const {
+    if (scale_[j] == kSmallest) return kUnseen;
+    return std::max(cap_, kPriorSlack * scaled_variance(prior_variance_, scale_[j]));
 }
 
 double Filter::scaled_variance(double variance, double scale) const {
@@ -154,7 +179,7 @@ double Filter::share(std::size_t i, std::size_t j) const {
 }
 
 double Filter::limit_of_share(std::size_t j, double share) const {
-    return std::max(1.0 / share, std::min(D_[j], largest_[j]));
+    return std::max(1.0 / share, std::min(D_[j], largest(j)));
 }
 
 double Filter::limit_by_column(std::size_t j) const {
@@ -175,70 +200,108 @@ void Filter::refresh_limits() {
     faded_ = 1.0;
 }
 
+// Whether time may pass: false where the limits must be drawn anew first, and may not.
+bool Filter::count_fading(double fading, bool may_refresh) {
+    if (fading > 1.0 && faded_ * fading > kRefresh) {
+        if (!may_refresh) return false;
+        refresh_limits();
+    } else {
+        faded_ *= fading;
+    }
+    return true;
+}
+
+// Stages as many rows as can be learned together. A row that changes scales or limits comes first
+// in its chunk; one of gain 0 ends it.
+std::size_t Filter::take_chunk(const Rows& rows, Workspace& space) {
+    const std::size_t most = std::min(rows.count, chunk_rows());
+    std::size_t t = 0;
+    for (; t < most && rows.gain[t] >= kLeastGain; ++t) {
+        const double* row = rows.X + t * features_;
+        double* x = space.x.data() + t * padded();
+        if (t + most < rows.count) prefetch(row + most * features_, features_);
+        space.growth[t] = 1.0 / rows.discount[t];
+        space.walk[t] = rows.walk[t];
+        if (!stage(row, x)) {
+            if (t > 0) break;
+            // Time passes at the scale that the weights had until now.
+            forget(rows.discount[0], rows.walk[0]);
+            space.growth[0] = 1.0;
+            space.walk[0] = 0.0;
+            grow_scales(row);
+            stage(row, x);
+        }
+        if (!count_fading(fading_of(space.growth[t], space.walk[t]), t == 0)) break;
+        space.alpha[t] = 1.0 / rows.gain[t];
+        unseen_variance_ = std::min(unseen_variance_ * space.growth[t], kLargestVariance);
+    }
+    return t;
+}
+
 void Filter::learn(const double* X, std::size_t n, Targets y, PerRow discount, PerRow gain,
                    PerRow walk, double* yhat) {
-    if (dimension() == 0) {  // no constant, and no feature seen yet
-        std::fill_n(yhat, n * outputs_, 0.0);
-        return;
-    }
-    std::size_t t = 0;
-    while (t < n) {
+    Workspace& space = workspace();
+    space.fit(std::min(n, chunk_rows()), padded());
+    for (std::size_t t = 0, rows; t < n; t += rows) {
+        rows = 1;
         if (gain[t] < kLeastGain) {
             predict(X + t * features_, 1, yhat + t * outputs_);
-            ++t;
             continue;
         }
-        std::size_t rows = 0;
-        for (; rows < chunk_rows_ && t + rows < n; ++rows) {
-            const double* row = X + (t + rows) * features_;
-            double* x = x_.data() + rows * padded();
-            if (gain[t + rows] < kLeastGain) break;
-            if (t + rows + chunk_rows_ < n) prefetch(row + chunk_rows_ * features_, features_);
-            growth_[rows] = 1.0 / discount[t + rows];
-            walk_[rows] = walk[t + rows];
-            if (!stage(row, x)) {
-                if (rows > 0) break;  // the rows before this one are learned at the old scale
-                if (walk_[0] > 0.0) {  // weights walk at the scale that they had until now
-                    forget(discount[t], walk_[0]);
-                    growth_[0] = 1.0;
-                    walk_[0] = 0.0;
-                }
-                grow_scales(row);
-                stage(row, x);
-            }
-            const double fading = fading_of(growth_[rows], walk_[rows]);
-            if (fading > 1.0 && faded_ * fading > kRefresh) {
-                if (rows > 0) break;
-                refresh_limits();
-            } else {
-                faded_ *= fading;
-            }
-            alpha_[rows] = 1.0 / gain[t + rows];
-            unseen_variance_ = std::min(unseen_variance_ * growth_[rows], kLargestVariance);
+        if (dimension() == 0) {  // no constant, and no feature seen yet
+            std::fill_n(yhat + t * outputs_, outputs_, 0.0);
+            forget(discount[t], walk[t]);
+            continue;
         }
-        kernel_->learn(state(), {rows, x_.data(), growth_.data(), walk_.data(),
-                                 y.values + static_cast<std::ptrdiff_t>(t) * y.row, y.row, y.column,
-                                 yhat + t * outputs_, alpha_.data(), b_.data(), pv_.data()});
-        t += rows;
+        rows = take_chunk({X + t * features_, n - t, discount.from(t), gain.from(t), walk.from(t)},
+                          space);
+        kernel_->learn(state(), {rows, space.x.data(), space.growth.data(), space.walk.data(),
+                                 y.from(t).values, y.row, y.column, yhat + t * outputs_,
+                                 space.alpha.data(), space.b.data(), space.pv.data()});
     }
 }
 
 void Filter::predict(const double* X, std::size_t n, double* yhat) const {
+    Workspace& space = workspace();
+    space.fit(1, padded());
     for (std::size_t t = 0; t < n; ++t) {
-        stage_to_predict(X + t * features_, x_.data());
-        kernel_->predict(state(), x_.data(), 1, yhat + t * outputs_);
+        stage_to_predict(X + t * features_, space.x.data());
+        kernel_->predict(W_.data(), tiles_, outputs_, space.x.data(), yhat + t * outputs_);
     }
 }
 
 void Filter::forget(double discount, double walk) {
-    const double growth = 1.0 / discount, fading = fading_of(growth, walk);
-    if (fading > 1.0 && faded_ * fading > kRefresh)
-        refresh_limits();
-    else
-        faded_ *= fading;
-    for (std::size_t j = 0; j < padded(); ++j)
-        D_[j] = std::min(std::fma(D_[j], growth, walk), limit_[j]);
+    const double growth = 1.0 / discount;
+    count_fading(fading_of(growth, walk), true);
+    kernel_->forget(D_.data(), limit_.data(), padded(), growth, walk);
     unseen_variance_ = std::min(unseen_variance_ * growth, kLargestVariance);
+}
+
+double Filter::replay(const double* X, Targets y, Steps steps, PerRow discount,
+                      PerRow log_discount, double* stamps, double now, double* yhat) {
+    Workspace::enlarge(workspace().yhat, outputs_);
+    for (std::size_t i = 0; i < steps.count; ++i) {
+        const std::int64_t step = steps.values[i];
+        const auto s = static_cast<std::size_t>(step < 0 ? ~step : step);
+        if (step < 0) {
+            const double gain = std::exp(now - stamps[s]);
+            learn(X + s * features_, 1, y.from(s), kNoDiscount, {&gain, 0}, kNoWalk,
+                  workspace().yhat.data());
+            continue;
+        }
+        const std::size_t rows = steps.labelled_at_once(i);
+        for (std::size_t t = s; t < s + std::max<std::size_t>(rows, 1); ++t)
+            stamps[t] = now += log_discount[t];
+        if (rows > 0) {
+            learn(X + s * features_, rows, y.from(s), discount.from(s), kFullGain, kNoWalk,
+                  yhat + s * outputs_);
+            i += 2 * rows - 1;
+        } else {
+            predict(X + s * features_, 1, yhat + s * outputs_);
+            forget(discount[s], 0.0);
+        }
+    }
+    return now;
 }
 
 void Filter::add_features(std::size_t count) {
@@ -250,6 +313,20 @@ void Filter::add_features(std::size_t count) {
 }
 
 void Filter::add_outputs(std::size_t count) { resize(tiles_, outputs_ + count); }
+
+void Filter::drop_output(std::size_t k) {
+    const auto first = W_.begin() + static_cast<std::ptrdiff_t>(k * padded());
+    W_.erase(first, first + static_cast<std::ptrdiff_t>(padded()));
+    --outputs_;
+}
+
+std::size_t Filter::memory_bytes() const {
+    std::size_t numbers = 0;
+    for (const Buffer* part :
+         {&U_, &D_, &limit_, &W_, &scale_, &inverse_scale_, &inverse_largest_})
+        numbers += part->capacity();
+    return numbers * sizeof(double);
+}
 
 void Filter::coefficients(double* coef, double* constant) const {
     for (std::size_t k = 0; k < outputs_; ++k) {
@@ -296,7 +373,7 @@ std::size_t first_unusable(const double* values, std::size_t n) {
     constexpr std::size_t kBlock = 4096;
     for (std::size_t start = 0; start < n; start += kBlock) {
         const std::size_t end = std::min(start + kBlock, n);
-        if (best_kernel().all_within(values + start, end - start, kLargest)) continue;
+        if (default_kernel().all_within(values + start, end - start, kLargest)) continue;
         for (std::size_t i = start; i < end; ++i)
             if (!(std::fabs(values[i]) <= kLargest)) return i;
     }

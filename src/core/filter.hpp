@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <new>
 #include <vector>
 
@@ -37,15 +38,36 @@ struct PerRow {
     const double* values;
     std::size_t step;
     double operator[](std::size_t t) const { return values[t * step]; }
+    PerRow from(std::size_t t) const { return {values + t * step, step}; }
 };
 
-inline constexpr double kZero = 0.0;
-inline constexpr PerRow kNoWalk{&kZero, 0};
+inline constexpr double kZero = 0.0, kFull = 1.0;
+inline constexpr PerRow kNoWalk{&kZero, 0}, kNoDiscount{&kFull, 0}, kFullGain{&kFull, 0};
 
 // The targets of row t at values[t * row + k * column].
 struct Targets {
     const double* values;
     std::ptrdiff_t row, column;
+    Targets from(std::size_t t) const {
+        return {values + static_cast<std::ptrdiff_t>(t) * row, row, column};
+    }
+};
+
+// Rows and labels in the order in which they came: s >= 0, row s arrives; s < 0, the label of row
+// ~s does.
+struct Steps {
+    const std::int64_t* values;
+    std::size_t count;
+
+    // How many rows from step i on, one after the other, have their label right behind them.
+    std::size_t labelled_at_once(std::size_t i) const {
+        const std::int64_t first = values[i];
+        std::size_t rows = 0;
+        for (; i + 1 < count && first >= 0; i += 2, ++rows)
+            if (values[i] != first + static_cast<std::int64_t>(rows) || values[i + 1] != ~values[i])
+                break;
+        return rows;
+    }
 };
 
 // Everything that decides how the filter goes on, in plain layout (for files and tests).
@@ -59,7 +81,7 @@ struct Snapshot {
 class Filter {
 public:
     Filter(std::size_t features, std::size_t outputs, bool intercept, double prior_variance,
-           bool relative_prior, double cap, const Kernel& kernel = best_kernel());
+           bool relative_prior, double cap, const Kernel& kernel = default_kernel());
 
     // Predicts every row before its target is read, then learns it. X is row-major, n x features.
     // A row of gain 0 is predicted and otherwise not seen.
@@ -69,10 +91,18 @@ public:
                PerRow walk, double* yhat);
     void predict(const double* X, std::size_t n, double* yhat) const;
     // Time passes without a row to learn: what was learned counts discount times as much.
+    // forget(lam) and then a row of discount 1 is the same, bit for bit, as a row of discount lam.
     void forget(double discount, double walk);
+
+    // Labels that come late. A row that arrives is predicted, then its time passes: `now` sums up
+    // the logarithms of discounts, and stamps[s] is what it was when row s had come. A label is
+    // learned with what its row counts by then, exp(now - stamp). Returns `now`.
+    double replay(const double* X, Targets y, Steps steps, PerRow discount, PerRow log_discount,
+                  double* stamps, double now, double* yhat);
 
     void add_features(std::size_t count);  // as if they had been there, always 0
     void add_outputs(std::size_t count);   // as if they had been there, always 0
+    void drop_output(std::size_t k);
 
     // Weights of the features as given: coef (m x features) and the constant (m).
     void coefficients(double* coef, double* constant) const;
@@ -87,11 +117,19 @@ public:
     bool relative_prior() const { return relative_prior_; }
     double cap() const { return cap_; }
     const char* kernel_name() const { return kernel_->name; }
+    std::size_t memory_bytes() const;  // without the object itself
 
 private:
+    struct Workspace;
+    struct Rows;
+    static Workspace& workspace();
+
     std::size_t dimension() const { return features_ + intercept_; }
     std::size_t padded() const { return kTile * tiles_; }
+    std::size_t chunk_rows() const;
     void resize(std::size_t tiles, std::size_t outputs);
+    std::size_t take_chunk(const Rows& rows, Workspace& space);
+    bool count_fading(double fading, bool may_refresh);
     bool stage(const double* row, double* x) const;
     void stage_to_predict(const double* row, double* x) const;
     void grow_scales(const double* row);
@@ -101,8 +139,9 @@ private:
     double share(std::size_t i, std::size_t j) const;
     double limit_of_share(std::size_t j, double share) const;
     double limit_by_column(std::size_t j) const;
+    double largest(std::size_t j) const;
     void refresh_limits();
-    State state() const;
+    State state();
 
     std::size_t features_, outputs_, tiles_ = 0;
     bool intercept_;
@@ -112,13 +151,9 @@ private:
     double unseen_variance_;  // of a feature never seen: p0 / (lam_1 ... lam_t)
     double faded_ = 1.0;      // how much the past has faded since the limits on D were drawn
     const Kernel* kernel_;
-    mutable Buffer U_, D_, limit_, W_;
+    Buffer U_, D_, limit_, W_;
     Buffer scale_, inverse_scale_;
-    Buffer largest_, inverse_largest_;  // how uncertain forgetting may make a weight
-
-    std::size_t chunk_rows_ = 0;
-    mutable Buffer x_;
-    Buffer b_, pv_, growth_, walk_, alpha_;
+    Buffer inverse_largest_;  // of how uncertain forgetting may make a weight
 };
 
 // The power of two s with s/2 < magnitude <= s.

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 
 namespace dfop {
 
@@ -53,8 +54,11 @@ struct Kernel {
     // x = row * inverse_scale; whether no magnitude is above 1
     bool (*stage)(const double* row, const double* inverse_scale, std::size_t n, double* x);
     void (*learn)(const State&, const Chunk&);
-    // yhat (rows x outputs) of rows x (4 * tiles) scaled and padded
-    void (*predict)(const State&, const double* x, std::size_t rows, double* yhat);
+    // D <- min(D * growth + walk, cap), as learning a row does it
+    void (*forget)(double* D, const double* cap, std::size_t n, double growth, double walk);
+    // yhat of one row, scaled and padded; W as in State
+    void (*predict)(const double* W, std::size_t tiles, std::size_t outputs, const double* x,
+                    double* yhat);
     // whether every magnitude is at most the bound; a NaN is not
     bool (*all_within)(const double* values, std::size_t n, double bound);
 };
@@ -62,7 +66,11 @@ struct Kernel {
 namespace baseline { extern const Kernel kernel; }
 namespace avx2 { extern const Kernel kernel; }
 
-// The fastest kernel this processor can run.
-const Kernel& best_kernel();
+// The kernel of that name, nullptr where this processor has none.
+const Kernel* find_kernel(std::string_view name);
+
+// The one that runs where none is named: DFOP_KERNEL if the environment names one, else the fastest
+// that this processor has.
+const Kernel& default_kernel();
 
 }  // namespace dfop

@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <type_traits>
 
 #include "kernel.hpp"
 #include "simd.hpp"
@@ -87,7 +88,7 @@ inline void scalars(const State& s, std::size_t panel, double growth, double wal
 // The dot products of Width consecutive outputs' weights with x, after adding b * p to the
 // weights if Update.
 template <std::size_t Width, bool Update, bool Ahead>
-inline void pass_outputs(double* W, std::size_t tiles, const double* p, const double* b,
+inline void pass_outputs(std::conditional_t<Update, double, const double>* W, std::size_t tiles, const double* p, const double* b,
                          const double* x, double* dot) {
     const std::size_t padded = kTile * tiles;
     Vec f[Width], pk[Width];
@@ -195,11 +196,15 @@ void learn(const State& s, const Chunk& c) {
     for (; k < s.outputs; ++k) Outputs<1>(s, c, k).learn_all();
 }
 
-void predict(const State& s, const double* x, std::size_t rows, double* yhat) {
-    const std::size_t padded = kTile * s.tiles;
-    for (std::size_t t = 0; t < rows; ++t, x += padded, yhat += s.outputs)
-        for (std::size_t k = 0; k < s.outputs; ++k)
-            pass_outputs<1, false, true>(s.W + k * padded, s.tiles, nullptr, nullptr, x, yhat + k);
+void forget(double* D, const double* cap, std::size_t n, double growth, double walk) {
+    for (std::size_t j = 0; j < n; j += kTile)
+        store(D + j, min(fma(load(D + j), broadcast(growth), broadcast(walk)), load(cap + j)));
+}
+
+void predict(const double* W, std::size_t tiles, std::size_t outputs, const double* x,
+             double* yhat) {
+    for (std::size_t k = 0; k < outputs; ++k)
+        pass_outputs<1, false, true>(W + k * kTile * tiles, tiles, nullptr, nullptr, x, yhat + k);
 }
 
 bool stage(const double* row, const double* inverse_scale, std::size_t n, double* x) {
@@ -232,6 +237,6 @@ bool all_within(const double* values, std::size_t n, double bound) {
 }  // namespace
 
 extern const Kernel kernel;
-const Kernel kernel{DFOP_ISA_NAME, stage, learn, predict, all_within};
+const Kernel kernel{DFOP_ISA_NAME, stage, learn, forget, predict, all_within};
 
 }  // namespace dfop::DFOP_ISA

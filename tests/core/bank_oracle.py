@@ -8,6 +8,10 @@
    of the best candidate's mean, wrong labels as they are. Of numbers, half of the prediction is a
    second ML-Poly over all of them.
 
+The class is the first of the outputs within 1e-9 of the largest, the second of two if the margin is
+above 1e-9. Mean squared errors below 1e-24 (of half the range) count as that: they are rounding.
+ML-Poly needs no such rule: where rounding decides over a regret, the experts predict the same.
+
 Everything is measured in half the range of the labels, rounded up to a power of two. Predictions of
 numbers may leave the range by a tenth of it; once ten have come, a number counts as at most three
 ranges out.
@@ -23,6 +27,7 @@ STACKS = (1e-2, 1e-3, 1e-4)
 STACK_PRIOR, STACK_CAP = 0.1, 1e6
 ETA = 0.5
 MARGIN, REACH, TRUSTED = 0.1, 3.0, 10
+TIE, EXACT = 1e-9, 1e-24
 DISCOUNT = {"number": 0.99, "margin": 0.999, "one_hot": 0.999}
 
 
@@ -146,16 +151,17 @@ class OracleBank:
             loss = ((candidates[0] - y[0]) / self.outputs[0].unit) ** 2
             self.calm.learn(candidates[0], y[0], self.outputs[0].unit)
         elif self.coding == "margin":
-            loss = (candidates[0] > 0) != (y[0] > 0)
+            loss = (candidates[0] > TIE) != (y[0] > 0)
         else:
-            loss = candidates.argmax(axis=0) != y.argmax()
+            largest = candidates.max(axis=0)
+            loss = (candidates >= largest - TIE).argmax(axis=0) != y.argmax()
         self.losses = DISCOUNT[self.coding] * self.losses + loss
         self.loss_rows = DISCOUNT[self.coding] * self.loss_rows + 1
         return ahead
 
     def shares(self):
         least = self.losses.min()
-        unit = least / max(self.loss_rows, 1.0) if self.coding == "number" else 1.0
-        behind = self.losses - least
-        weights = np.exp(-ETA * behind / unit) if unit > 0.0 else (behind == 0.0).astype(float)
+        number = self.coding == "number"
+        unit = max(least / max(self.loss_rows, 1.0), EXACT) if number else 1.0
+        weights = np.exp(-ETA * ((self.losses - least) / unit))
         return weights / weights.sum()

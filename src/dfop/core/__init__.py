@@ -5,10 +5,18 @@ for rows that are dicts, `Means` the running means of columns; `Coder` turns col
 text and gaps into rows of numbers, `NamedRows` does so for dicts and lets a filter or bank learn
 them, one call at a time by `Lock`; `Intervals`, `Calibration` and
 `ErrorAlarm` say how sure a model is, row by row, and `ErrorRecord` what its experts were worth.
+`choose` is the rule by which outputs stand for classes: those within `TIE` of the largest are equal,
+and the first of them is chosen.
+
+The update is compiled twice, for processors with AVX2 and FMA and for all others. The environment
+variable ``DFOP_KERNEL`` (``baseline`` or ``avx2``), read when this module is imported, decides
+which one runs; without it the fastest does. `Filter.kernel` tells. The two agree but for rounding.
+
 `dfop.core.oracle` is the same mathematics in plain NumPy, row by row, to check it against.
 """
 
 import copyreg
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +27,7 @@ from ._native import (
     COVERAGES,
     LARGEST,
     MOST_TEXTS,
+    TIE,
     Bank,
     Calibration,
     Coder,
@@ -32,6 +41,7 @@ from ._native import (
     NamedFilter,
     NamedRows,
     clean_text,
+    choose,
     first_unusable,
     moved_weights,
 )
@@ -41,6 +51,7 @@ __all__ = [
     "COVERAGES",
     "LARGEST",
     "MOST_TEXTS",
+    "TIE",
     "Bank",
     "Calibration",
     "Coder",
@@ -54,6 +65,7 @@ __all__ = [
     "NamedFilter",
     "NamedRows",
     "clean_text",
+    "choose",
     "first_unusable",
     "moved_weights",
     "restore_bank",
@@ -61,6 +73,9 @@ __all__ = [
     "restore_filter",
     "restore_means",
 ]
+
+Target = tuple[str, int] | tuple[str, int, bool]
+"""Coding, outputs, and whether errors of the target tell nothing about the experts."""
 
 
 def restore_filter(
@@ -79,7 +94,7 @@ def restore_filter(
 
 def restore_bank(
     features: int,
-    targets: list[tuple[str, int]],
+    targets: Sequence[Target],
     maps: list[tuple[str, float, int]],
     experts: list[tuple[int, float, float]],
     intercept: bool,

@@ -10,8 +10,9 @@ State: ``P = U D U'`` in scaled units, weights ``W``. A row with discount ``lam`
     R_t = \lambda_t R_{t-1} + g_t x_t x_t', \quad
     w_t = w_{t-1} + g_t P_t x_t (y_t - w_{t-1}'x_t)
 
-with ``P = R^-1``, by Bierman's update of the factors (Bierman, *Factorization Methods for
-Discrete Sequential Estimation*, 1977, chapter V).
+with ``P = R^-1``: time passes first, then scales grow where the row is larger than any before,
+then it is predicted and learned. The factors change by Bierman's update (Bierman, *Factorization
+Methods for Discrete Sequential Estimation*, 1977, chapter V).
 """
 
 from __future__ import annotations
@@ -64,11 +65,12 @@ class OracleFilter:
                 self.predict(X[t : t + 1], out[t : t + 1])
                 continue
             row = self._row(X[t])
+            self.forget(lam)  # at the scale that the weights had until now
             for j in np.flatnonzero(np.abs(row) > self.scale):
                 self._grow_scale(int(j), abs(row[j]))
             x = row / self.scale
             out[t] = self.W @ x
-            self.forget(lam)
+            self.D = np.minimum(self.D, self.limit)
             b, alpha = self._update_factors(x, 1.0 / g)
             self.W += np.outer(Y[t] - out[t], b) / alpha
 
