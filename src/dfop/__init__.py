@@ -11,21 +11,17 @@ from . import baselines, streams
 from .classifier import DFOPClassifier
 from .evaluation import compare, evaluate, holdout
 from .forgetting import half_life, period
-from .persistence import ModelFileError, load, save
 from .regressor import DFOPRegressor
 
 __all__ = [
     "DFOPClassifier",
     "DFOPRegressor",
-    "ModelFileError",
     "baselines",
     "compare",
     "evaluate",
     "half_life",
     "holdout",
-    "load",
     "period",
-    "save",
     "streams",
 ]
 __version__ = _version("dfop")

@@ -2,31 +2,120 @@
 
 A feature that a row does not have counts as 0, and one never seen before as having been 0 all
 the time; so does a new class. The model is then exactly the one that would have had them from
-the start. Text and missing values (None, NaN) are coded as in `dfop.DFOPRegressor`.
+the start, and the same as `dfop.DFOPRegressor` and `dfop.DFOPClassifier` on the same rows.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .core import NamedFilter
-from .dict_learner import Array, DictLearner, Row, base
-from .forgetting import Forgetting, as_rule
-from .labels import probabilities_of_many, probability_of_second
-from .uncertainty import half_widths_at
-from .validation import as_numbers, check_finite, check_length
-from .watch import ClassWatch, NumberWatch
+try:
+    from river import base
+except ImportError as error:
+    raise ImportError("dfop.river needs River: pip install 'dfop[river]'") from error
 
-if TYPE_CHECKING:
-    import pandas as pd  # needed by learn_many and predict_many only, as in River itself
+from .forgetting import ByClock, Forgetting
+from .insight.experts import bank_of, weights_of
+from .insight.uncertainty import half_widths_at
+from .insight.views import Insight
+from .model.by_name import RowsByName
+from .model.label_targets import LabelTarget
+from .model.model import Model, Target
+from .model.monitor import LabelMonitor, NumberMonitor
+from .model.settings import Settings
+from .model.targets import NumberTarget, Planned
+from .rows.checks import check_length
+from .rows.tables import as_batch
+from .rows.target_cells import target_numbers
 
 __all__ = ["DFOPClassifier", "DFOPRegressor"]
 
+Array = NDArray[np.float64]
+Row = dict[Any, Any]
 
-class DFOPRegressor(DictLearner, base.MiniBatchRegressor):
+_PARAMETERS = (
+    "forgetting",
+    "features",
+    "lags",
+    "fit_intercept",
+    "prior_variance",
+    "cap",
+    "max_features",
+    "max_classes",
+)
+
+
+class _RiverLearner(Insight, base.Estimator):
+    """A model fed with dicts."""
+
+    def __init__(self, target: Target, **parameters: Any) -> None:
+        settings = Settings.of(**parameters)
+        if isinstance(settings.rule, ByClock):
+            raise ValueError(
+                "River's learn_one has no time: choose a forgetting by rows, such as "
+                "forgetting=0.001 or half_life(700); dfop.DFOPRegressor forgets by the clock"
+            )
+        if settings.transformer is not None:
+            raise ValueError(
+                f"features={settings.features!r} is a transformer of arrays, and rows are dicts: "
+                "put one of River's transformers before the model, in a pipeline"
+            )
+        for name, value in parameters.items():
+            setattr(self, name, value)
+        self._use(Model(settings, target, by_name=True))
+
+    def _use(self, model: Model) -> None:
+        """Go on with a model."""
+        self._model = model
+        self._rows = RowsByName(model)
+        self._made_with = self._parameters()
+        self._speed_up()
+
+    def _speed_up(self) -> None:
+        """Let compiled functions take the place of methods, where they can."""
+
+    def _parameters(self) -> tuple[Any, ...]:
+        values = vars(self)
+        return tuple(values[name] for name in _PARAMETERS if name in values)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _PARAMETERS:  # a changed parameter is refused by the methods, at the next call
+            for fast in ("learn_one", "predict_one"):
+                self.__dict__.pop(fast, None)
+        super().__setattr__(name, value)
+
+    def __getstate__(self) -> dict[str, Any]:
+        fast = ("learn_one", "predict_one", "_rows")
+        return {name: value for name, value in vars(self).items() if name not in fast}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._rows = RowsByName(self._model)
+        self._speed_up()
+
+    def _checked(self) -> Model:
+        """Return the model; refuse parameters changed since the first row."""
+        model = self._model
+        if self._parameters() != self._made_with:
+            given = dict(zip((n for n in _PARAMETERS if n in vars(self)), self._parameters(),
+                             strict=True))  # fmt: skip
+            settings = Settings.of(**given)
+            if model.engine is not None:
+                model.settings.check_same(settings)
+            self._use(Model(settings, model.target, by_name=True))
+        return self._model
+
+    def _active(self, x: Row) -> Array:
+        """Return the outputs that make the prediction of one row."""
+        outputs = self._rows.outputs(x)
+        return self._model.target.active(np.array([outputs])) if outputs else np.zeros((1, 1))
+
+
+class DFOPRegressor(_RiverLearner, base.MiniBatchRegressor):
     """Forgetting least squares for River: nothing to choose, and features may come and go.
 
     Text gets a weight per text; a missing value (None, NaN) the mean of the past and a weight
@@ -50,6 +139,8 @@ class DFOPRegressor(DictLearner, base.MiniBatchRegressor):
         Variance of the weights before any row; see `dfop.DFOPRegressor`.
     cap
         How uncertain forgetting may make a weight; see `dfop.DFOPRegressor`.
+    max_features
+        How many feature names have weights of their own; further ones share 32 by their hash.
 
     Examples
     --------
@@ -68,23 +159,35 @@ class DFOPRegressor(DictLearner, base.MiniBatchRegressor):
     ['a', 'a is missing', 'b', 'c', 'color=red']
     """
 
-    _first_outputs = 1
-    _no_label = 0.0
+    def __init__(
+        self,
+        forgetting: str | float | Forgetting = "auto",
+        *,
+        features: str = "auto",
+        lags: int = 0,
+        fit_intercept: bool = True,
+        prior_variance: float | None = None,
+        cap: float | None = 1e6,
+        max_features: int = 1000,
+    ) -> None:
+        super().__init__(
+            NumberTarget(known=True),
+            forgetting=forgetting,
+            features=features,
+            lags=lags,
+            fit_intercept=fit_intercept,
+            prior_variance=prior_variance,
+            cap=cap,
+            max_features=max_features,
+        )
 
-    def _use(self, rows: NamedFilter) -> None:
-        self._rows = rows
-        if self.lags or self._is_bank(as_rule(self.forgetting)):
+    def _speed_up(self) -> None:
+        settings = self._model.settings
+        if self._model.engine is None or settings.lags or settings.several_experts:
             return
         # A Python method around the compiled one would cost a third of the time at few features.
-        self.learn_one = rows.learn_number  # type: ignore[method-assign]
-        self.predict_one = rows.predict_number  # type: ignore[method-assign]
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {k: v for k, v in vars(self).items() if k not in ("learn_one", "predict_one")}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._use(self._rows)
+        self.learn_one = self._rows.named.learn_function()  # type: ignore[method-assign]
+        self.predict_one = self._rows.named.predict_function()  # type: ignore[method-assign]
 
     def learn_one(self, x: Row, y: float) -> None:
         """Learn one row.
@@ -96,11 +199,13 @@ class DFOPRegressor(DictLearner, base.MiniBatchRegressor):
         y
             The target.
         """
-        x = self._with_lags(x)
-        rows = self._opened(x)
-        ahead = rows.step_number(x, y)
-        self._took(rows, np.array([[ahead]]), np.array([[float(y)]]))
-        self._remember([float(y)])
+        model = self._checked()
+        with model.lock:
+            values = target_numbers([y], 1)[:, np.newaxis]
+            first = model.engine is None
+            self._rows.learn(x, Planned(model.target, values))
+            if first:
+                self._speed_up()
 
     def predict_one(self, x: Row) -> float:
         """Predict one row.
@@ -114,7 +219,10 @@ class DFOPRegressor(DictLearner, base.MiniBatchRegressor):
         -------
         The prediction.
         """
-        return self._rows.predict_number(self._with_lags(x))
+        model = self._checked()
+        with model.lock:
+            outputs = self._rows.outputs(x)
+        return outputs[0] if outputs else 0.0
 
     def predict_interval_one(self, x: Row, coverage: float = 0.9) -> tuple[float, float]:
         """Give an interval that holds a given share of the targets, for one row.
@@ -141,65 +249,64 @@ class DFOPRegressor(DictLearner, base.MiniBatchRegressor):
         >>> 0.8 < low < 1.9 and 4.1 < high < 5.2  # 3 -+ 1.64 for this noise
         True
         """
-        centre, half = self.predict_one(x), math.inf
-        if self._filter is not None:
-            self._bank("predict_interval_one")
-            assert isinstance(self._watch, NumberWatch)
-            half = float(half_widths_at(self._watch.intervals.half_widths(), coverage)[0])
+        model = self._checked()
+        with model.lock:
+            centre, half = self.predict_one(x), math.inf
+            if model.engine is not None:
+                bank_of(model, "predict_interval_one")
+                assert isinstance(model.monitor, NumberMonitor)
+                tracked = model.monitor.intervals.half_widths()
+                half = float(half_widths_at(tracked, coverage)[0])
         return centre - half, centre + half
 
-    def learn_many(self, X: pd.DataFrame, y: pd.Series) -> None:
+    def learn_many(self, X: Any, y: Any) -> None:
         """Learn rows in their order, the same as one after the other.
 
         Parameters
         ----------
         X
-            A row per line.
+            A data frame of pandas or polars, a row per line.
         y
             The targets.
         """
-        targets = as_numbers(y, "y")
-        check_length(targets, len(X))
-        check_finite(targets, "y", None)
-        labels = targets.reshape(len(X)).tolist()
-        X = self._frame_with_lags(X, labels)
-        self._learn_matrix(X, targets.reshape(len(X), 1), [])
-        self._remember(labels)
+        model = self._checked()
+        with model.lock:
+            batch = as_batch(X)
+            values = target_numbers(y, len(batch)).reshape(len(batch), 1)
+            self._rows.learn_batch(batch, Planned(model.target, values))
+            self._speed_up()
 
-    def predict_many(self, X: pd.DataFrame) -> pd.Series:
+    def predict_many(self, X: Any) -> Any:
         """Predict rows.
 
         Parameters
         ----------
         X
-            A row per line.
+            A data frame of pandas or polars, a row per line.
 
         Returns
         -------
         The predictions.
         """
-        import pandas as pd
-
-        return pd.Series(self._predict_matrix(X)[:, 0], index=X.index)
+        model = self._checked()
+        with model.lock:
+            return _series(X, self._rows.outputs_of_batch(as_batch(X))[:, 0])
 
     @property
     def weights(self) -> dict[Any, float]:
         """The weights now, by feature name; of text, by "name=text"."""
-        return dict(zip(self._filter_names(), self._coefficients()[0][0], strict=True))
+        model = self._model
+        with model.lock:
+            return dict(zip(model.weight_names(), weights_of(model)[0][0], strict=True))
 
     @property
     def intercept(self) -> float:
         """The constant now."""
-        return float(self._coefficients()[1][0])
-
-    def _targets(self) -> list[tuple[str, int]]:
-        return [("number", 1)]
-
-    def _new_watch(self) -> NumberWatch:
-        return NumberWatch(1)
+        with self._model.lock:
+            return float(weights_of(self._model)[1][0])
 
 
-class DFOPClassifier(DictLearner, base.MiniBatchClassifier):
+class DFOPClassifier(_RiverLearner, base.MiniBatchClassifier):
     """Forgetting least squares on class labels for River; features and classes may come and go.
 
     One output per class, 1 for its rows and 0 for the others; the largest decides, of equal ones
@@ -223,6 +330,10 @@ class DFOPClassifier(DictLearner, base.MiniBatchClassifier):
         Variance of the weights before any row; see `dfop.DFOPRegressor`.
     cap
         How uncertain forgetting may make a weight; see `dfop.DFOPRegressor`.
+    max_features
+        How many feature names have weights of their own; further ones share 32 by their hash.
+    max_classes
+        How many classes there may be; a further one counts as none of them.
 
     Examples
     --------
@@ -234,9 +345,6 @@ class DFOPClassifier(DictLearner, base.MiniBatchClassifier):
     'up'
     """
 
-    _first_outputs = 0
-    _no_label = None
-
     def __init__(
         self,
         forgetting: str | float | Forgetting = "auto",
@@ -246,16 +354,20 @@ class DFOPClassifier(DictLearner, base.MiniBatchClassifier):
         fit_intercept: bool = True,
         prior_variance: float | None = None,
         cap: float | None = 1e6,
+        max_features: int = 1000,
+        max_classes: int = 1000,
     ) -> None:
         super().__init__(
-            forgetting,
+            LabelTarget(limit=max_classes, grows=True),
+            forgetting=forgetting,
             features=features,
             lags=lags,
             fit_intercept=fit_intercept,
             prior_variance=prior_variance,
             cap=cap,
+            max_features=max_features,
+            max_classes=max_classes,
         )
-        self._classes: dict[Any, int] = {}
 
     @property
     def _multiclass(self) -> bool:
@@ -272,13 +384,10 @@ class DFOPClassifier(DictLearner, base.MiniBatchClassifier):
             The label; a new one opens a class.
         """
         _check_label(y)
-        k = self._classes.get(y, len(self._classes))
-        x = self._with_lags(x)
-        rows = self._opened(x)
-        ahead = np.array([rows.step_class(x, k)])
-        self._classes[y] = k
-        self._took(rows, ahead, np.eye(ahead.shape[1])[k : k + 1])
-        self._remember([_as_feature(k)])
+        model = self._checked()
+        with model.lock:
+            assert isinstance(model.target, LabelTarget)
+            self._rows.learn(x, model.target.plan_growing([y]))
 
     def predict_one(self, x: Row, **kwargs: Any) -> Any:
         """Predict the label of one row.
@@ -292,9 +401,12 @@ class DFOPClassifier(DictLearner, base.MiniBatchClassifier):
         -------
         The label; None before any was seen.
         """
-        outputs = self._rows.predict_outputs(self._with_lags(x))
-        best = max(range(len(outputs)), key=outputs.__getitem__, default=None)
-        return None if best is None else list(self._classes)[best]
+        model = self._checked()
+        with model.lock:
+            target = model.target
+            assert isinstance(target, LabelTarget)
+            outputs = self._rows.outputs(x)
+            return target.order[target.choose_one(outputs)] if target.order else None
 
     def predict_proba_one(self, x: Row, **kwargs: Any) -> dict[Any, float]:
         """Predict the probability of each label for one row.
@@ -308,89 +420,97 @@ class DFOPClassifier(DictLearner, base.MiniBatchClassifier):
         -------
         Probabilities by label; empty before any was seen.
         """
-        p = self._probabilities(np.array([self._rows.predict_outputs(self._with_lags(x))]))[0]
-        return dict(zip(self._classes, p.tolist(), strict=True))
+        model = self._checked()
+        with model.lock:
+            p = self._probabilities(self._active(x))[0].tolist()
+            assert isinstance(model.target, LabelTarget)
+            return dict(zip(model.target.order, p, strict=True))
 
-    def learn_many(self, X: pd.DataFrame, y: pd.Series) -> None:
+    def learn_many(self, X: Any, y: Any) -> None:
         """Learn rows in their order, the same as one after the other.
 
         Parameters
         ----------
         X
-            A row per line.
+            A data frame of pandas or polars, a row per line.
         y
             The labels.
         """
-        check_length(np.asarray(y), len(X))
-        for row, label in enumerate(y):
+        labels = list(y)
+        check_length(np.empty(len(labels)), len(X))
+        for row, label in enumerate(labels):
             _check_label(label, f" at row {row}")
-        classes = dict(self._classes)
-        at = [classes.setdefault(label, len(classes)) for label in y]
-        targets = np.zeros((len(X), len(classes)))
-        targets[np.arange(len(X)), at] = 1.0
-        opens = [at.index(k) for k in range(len(self._classes), len(classes))]
-        labels = [_as_feature(k) for k in at]
-        self._learn_matrix(self._frame_with_lags(X, labels), targets, opens)
-        self._classes = classes
-        self._remember(labels)
+        model = self._checked()
+        with model.lock:
+            assert isinstance(model.target, LabelTarget)
+            self._rows.learn_batch(as_batch(X), model.target.plan_growing(labels))
 
-    def predict_proba_many(self, X: pd.DataFrame) -> pd.DataFrame:
+    def predict_proba_many(self, X: Any) -> Any:
         """Predict the probability of each label for rows.
 
         Parameters
         ----------
         X
-            A row per line.
+            A data frame of pandas or polars, a row per line.
 
         Returns
         -------
         A column per label.
         """
-        import pandas as pd
+        model = self._checked()
+        with model.lock:
+            assert isinstance(model.target, LabelTarget)
+            p = self._probabilities(self._rows.outputs_of_batch(as_batch(X)))
+            return _frame(X, p, model.target.order)
 
-        p = self._probabilities(self._predict_matrix(X))
-        return pd.DataFrame(p, index=X.index, columns=list(self._classes))
-
-    def predict_many(self, X: pd.DataFrame) -> pd.Series:
+    def predict_many(self, X: Any) -> Any:
         """Predict the labels of rows.
 
         Parameters
         ----------
         X
-            A row per line.
+            A data frame of pandas or polars, a row per line.
 
         Returns
         -------
         The labels; empty before any was seen.
         """
-        import pandas as pd
+        model = self._checked()
+        with model.lock:
+            target = model.target
+            assert isinstance(target, LabelTarget)
+            if not target.order:
+                return _series(X, np.empty(0, dtype=object))
+            return _series(X, target.decode(self._rows.outputs_of_batch(as_batch(X))))
 
-        if not self._classes:
-            return pd.Series(dtype=object)
-        labels = list(self._classes)
-        best = np.argmax(self._predict_matrix(X), axis=1)
-        return pd.Series([labels[k] for k in best], index=X.index)
-
-    def _targets(self) -> list[tuple[str, int]]:
-        return [("one_hot", len(self._classes))]
-
-    def _new_watch(self) -> ClassWatch:
-        return ClassWatch(len(self._classes))
-
-    def _probabilities(self, outputs: Array) -> Array:
-        if isinstance(self._watch, ClassWatch):
-            return self._watch.probabilities(outputs)
-        if outputs.shape[1] < 2:
-            return np.ones(outputs.shape)
-        if outputs.shape[1] == 2:
-            p = probability_of_second(outputs[:, 1:] - outputs[:, :1])
-            return np.hstack([1.0 - p, p])
-        return probabilities_of_many(outputs)
+    def _probabilities(self, active: Array) -> Array:
+        model = self._model
+        assert isinstance(model.target, LabelTarget)
+        if isinstance(model.monitor, LabelMonitor):
+            return model.monitor.probabilities(active)[0]
+        return model.target.probabilities(active)
 
 
-def _as_feature(k: int) -> str:
-    """Return a label as a feature: by the number of its class, whatever type it has."""
-    return f"class {k}"
+def _series(X: Any, values: NDArray[Any]) -> Any:
+    """Return a column beside a frame, of the same library."""
+    if hasattr(X, "get_columns"):  # polars
+        import polars as pl
+
+        return pl.Series(values.tolist())
+    import pandas as pd  # needed by learn_many and predict_many only, as in River itself
+
+    return pd.Series(values, index=X.index) if len(values) else pd.Series(values)
+
+
+def _frame(X: Any, values: Array, names: Any) -> Any:
+    """Return columns beside a frame, of the same library."""
+    if hasattr(X, "get_columns"):  # polars
+        import polars as pl
+
+        return pl.DataFrame({str(name): values[:, k] for k, name in enumerate(names)})
+    import pandas as pd
+
+    return pd.DataFrame(values, index=X.index, columns=list(names))
 
 
 def _check_label(label: Any, where: str = "") -> None:

@@ -25,7 +25,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from dfop.validation import check_length, check_numbers, check_rows
+from dfop.rows.checks import check_length
+from dfop.rows.columns import finite_matrix
+from dfop.rows.target_cells import target_numbers
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -61,7 +63,7 @@ class StreamEstimator(BaseEstimator):
         first = restart or not self._started
         # What the first rows tell about themselves goes to a blank model until all is checked.
         model = type(self)(**self.get_params(deep=False)) if first else self
-        rows = check_rows(model, X, first=first)
+        rows = finite_matrix(model, X, first=first)
         targets = model._check_targets(y, len(rows), classes, first=first)
         if first:
             for name in [name for name in vars(self) if name.endswith("_")]:
@@ -76,7 +78,7 @@ class StreamEstimator(BaseEstimator):
                 f"This {type(self).__name__} instance is not fitted yet: it has learned no row. "
                 "Call fit, partial_fit or predict_then_learn first."
             )
-        return check_rows(self, X, first=False)
+        return finite_matrix(self, X, first=False)
 
     @property
     def _started(self) -> bool:
@@ -177,7 +179,7 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):
         labels = column_or_1d(y, warn=True)
         check_length(labels, n)
         if labels.dtype.kind == "f":
-            check_numbers(labels, n)
+            target_numbers(labels, n)
         check_classification_targets(labels)
         if first:
             self.classes_ = np.unique(labels if classes is None else np.asarray(classes))
@@ -261,7 +263,7 @@ class StreamRegressor(RegressorMixin, StreamEstimator):
         return self._predict_then_learn(*self._ready(X, y))
 
     def _check_targets(self, y: Any, n: int, classes: Any, *, first: bool) -> Floats:
-        targets: Floats = column_or_1d(check_numbers(y, n), warn=True)
+        targets: Floats = column_or_1d(target_numbers(y, n), warn=True)
         return targets
 
 

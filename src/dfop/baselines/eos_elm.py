@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state, check_scalar
 
 from dfop.baselines._base import Codes, Floats, StreamClassifier, StreamEstimator, StreamRegressor
 from dfop.baselines._least_squares import LeastSquares
-from dfop.labels import LabelCode
+from dfop.model.labels import LabelCode
 
 
 class _EOSELM(StreamEstimator):
@@ -106,7 +106,7 @@ class EOSELMClassifier(_EOSELM, StreamClassifier):
         self.random_state = random_state
 
     def _start(self) -> None:
-        self._coding_ = LabelCode(np.arange(len(self.classes_)))
+        self._coding_ = LabelCode(len(self.classes_))
         self._enrol(self._coding_.outputs)
 
     def _predict(self, X: Floats) -> Codes:

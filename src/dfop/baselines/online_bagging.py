@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state, check_scalar
 
 from dfop.baselines._base import Codes, Floats, StreamClassifier, StreamEstimator, StreamRegressor
 from dfop.baselines._least_squares import LeastSquares
-from dfop.labels import LabelCode
+from dfop.model.labels import LabelCode
 
 
 class _OnlineBagging(StreamEstimator):
@@ -91,7 +91,7 @@ class OnlineBaggingClassifier(_OnlineBagging, StreamClassifier):
         self.random_state = random_state
 
     def _start(self) -> None:
-        self._coding_ = LabelCode(np.arange(len(self.classes_)))
+        self._coding_ = LabelCode(len(self.classes_))
         self._enrol(self._coding_.outputs)
 
     def _predict(self, X: Floats) -> Codes:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..core import Bank, Filter
-from ..forgetting import Automatic, Forgetting
+from dfop.core import Bank, Filter
+from dfop.forgetting import Automatic, Forgetting
+
 from .design import LABEL_PRIOR, NUMBER_PRIOR, experts_for, maps_for
 
 Engine = Filter | Bank

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..forgetting import Automatic, ByRows, Forgetting
+from dfop.forgetting import Automatic, ByRows, Forgetting
 
 FORGETTING = (0.0, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3)
 WALKS = (1e-4, 1e-2, 1.0, 100.0)

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import Bank, Filter
-from ..engines.design import CURVES, WIDEST, WIDTHS
-from ..model.label_targets import LabelTarget
-from ..model.model import Model
+from dfop.core import Bank, Filter
+from dfop.engines.design import CURVES, WIDEST, WIDTHS
+from dfop.model.label_targets import LabelTarget
+from dfop.model.model import Model
 
 Array = NDArray[np.float64]
 

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from ..core import COVERAGES
-from ..model.monitor import Alarm
-from ..model.movement import moved
+from dfop.core import COVERAGES
+from dfop.model.monitor import Alarm
+from dfop.model.movement import moved
 
 __all__ = ["Alarm", "half_widths_at", "moved"]
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..model.model import Model
-from ..model.monitor import Alarm
-from ..model.movement import linear_forgetters, moved_weights_of
+from dfop.model.model import Model
+from dfop.model.monitor import Alarm
+from dfop.model.movement import linear_forgetters, moved_weights_of
+
 from .drift import DriftSpectrum, drift_spectrum
 from .experts import Expert, bank_of, describe_features, experts_of
 

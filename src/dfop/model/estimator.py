@@ -16,10 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from ..forgetting import ByClock, Forgetting, as_rule
-from ..rows.batch import Batch
-from ..rows.checks import find_gaps
-from ..rows.columns import first_batch, next_batch
+from dfop.forgetting import ByClock, Forgetting, as_rule
+from dfop.rows.batch import Batch
+from dfop.rows.checks import find_gaps
+from dfop.rows.columns import first_batch, next_batch
+
 from .late import Due, arrive, forget_late, learn_late
 from .model import Model, Run, Target
 from .settings import Settings

@@ -21,8 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
-from ..core import choose
-from ..rows.target_cells import target_labels
+from dfop.core import TIE, choose
+from dfop.rows.target_cells import target_labels
+
 from .labels import DOUBT, raw_probabilities
 from .targets import Planned
 
@@ -223,6 +224,13 @@ class LabelTarget:
     def choose(self, active: Array) -> Indices:
         """Return the numbers of the classes predicted."""
         return np.asarray(choose(np.ascontiguousarray(active), self.margin))
+
+    def choose_one(self, outputs: list[float]) -> int:
+        """Return the number of the class that the engine's outputs for one row predict."""
+        if self.margin:
+            return min(int(outputs[0] > TIE), len(self.order) - 1)
+        least = max(outputs) - TIE
+        return next(k for k, output in enumerate(outputs) if output >= least)
 
     def decode(self, active: Array) -> NDArray[Any]:
         """Return the labels predicted."""

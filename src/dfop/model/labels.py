@@ -10,6 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from dfop.core import choose
+
 Array = NDArray[np.float64]
 
 DOUBT = 0.01
@@ -59,3 +61,45 @@ def _nearest_in_simplex(v: Array) -> Array:
     theta = (np.cumsum(ordered, axis=1) - 1.0) / np.arange(1, v.shape[1] + 1)
     r = np.count_nonzero(ordered > theta, axis=1)
     return np.asarray(np.maximum(v - theta[np.arange(len(v)), r - 1][:, np.newaxis], 0.0))
+
+
+class LabelCode:
+    """The code of a label whose classes are known: a margin of -1 and 1, or one output per class.
+
+    Parameters
+    ----------
+    classes : int
+        How many there are; labels are given by number.
+
+    Examples
+    --------
+    >>> LabelCode(3).encode(np.array([0, 2]))
+    array([[1., 0., 0.],
+           [0., 0., 1.]])
+    >>> LabelCode(2).decode(np.array([[-0.3], [0.7]]))
+    array([0, 1])
+    """
+
+    def __init__(self, classes: int) -> None:
+        self.classes = classes
+
+    @property
+    def margin(self) -> bool:
+        """Whether there is one output for both classes."""
+        return self.classes <= 2
+
+    @property
+    def outputs(self) -> int:
+        """How many outputs there are."""
+        return 1 if self.margin else self.classes
+
+    def encode(self, numbers: NDArray[np.int64]) -> Array:
+        """Return the outputs that labels ask for."""
+        if self.margin:
+            return np.where(numbers == 1, 1.0, -1.0)[:, np.newaxis]
+        return np.asarray(numbers[:, np.newaxis] == np.arange(self.classes), dtype=np.float64)
+
+    def decode(self, outputs: Array) -> NDArray[np.int64]:
+        """Return the labels that outputs stand for."""
+        chosen = choose(np.ascontiguousarray(outputs), self.margin)
+        return np.minimum(chosen, self.classes - 1)

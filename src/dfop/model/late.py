@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..rows.batch import Batch
+from dfop.rows.batch import Batch
+
 from .label_targets import LabelTarget
 from .model import Model, Run
 from .monitor import STRIDE

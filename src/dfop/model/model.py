@@ -9,18 +9,19 @@ was made.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import Bank, Coder, Lock
-from ..engines import Engine, build_engine
-from ..forgetting import ByRows
-from ..rows.batch import Batch
-from ..rows.kinds import check_kinds
-from ..rows.weights import Clock, row_weights
+from dfop.core import Bank, Coder, KindError, Lock
+from dfop.engines import Engine, build_engine
+from dfop.forgetting import ByRows
+from dfop.rows.batch import Batch
+from dfop.rows.kinds import refuse_kind
+from dfop.rows.weights import Clock, row_weights
+
 from .label_targets import LabelTarget
 from .lags import Lags
 from .monitor import STRIDE, LabelMonitor, Monitor, NumberMonitor
@@ -125,40 +126,44 @@ class Model:
         """Learn rows whose targets and weights are checked."""
         self.check_rows(batch)
         runs: list[Run] = []
-        start = 0
-        for part, opened in self._parts(len(batch), planned.opened):
+        start, n = 0, len(batch.numbers)
+        parts = self._parts(n, planned.opened)
+        if len(parts) > 1:  # a cell that is refused must be found before the first part is learned
+            self.code(batch, weights)
+            self.coder.rollback()
+        for part, opened in parts:
             some, weighed = batch, weights
-            if part.stop - part.start < len(batch):
+            if part.stop - part.start < n:
                 some, weighed = batch[part], weights.cut(part)
             rows, widths = self.code(some, weighed, refusable=start == 0)
             if start == 0:
                 self.take_target(planned.target)
-            runs += self._learn_coded(
+            runs += self.learn_coded(
                 rows, widths, planned.values[part], weighed, seen[part], opened
             )
             start = part.stop
         self.learned_any = self.learned_any or bool(seen.any())
         self.clock = weights.clock
         # Only differences matter: the count starts anew where no row waits.
-        self.now = weights.passed(self.now, len(batch)) if len(self.waiting) else 0.0
-        self.rows += len(batch)
+        self.now = weights.passed(self.now, n) if len(self.waiting) else 0.0
+        self.rows += n
         return runs
 
     def _parts(
         self, n: int, opened: Sequence[tuple[int, Any]]
-    ) -> Iterator[tuple[slice, list[tuple[int, Any]]]]:
+    ) -> list[tuple[slice, list[tuple[int, Any]]]]:
         """Cut rows where labels open features: after a row with a class that was not met before."""
         if not (self.settings.lags and opened):
-            yield slice(0, n), list(opened)
-            return
-        start = 0
+            return [(slice(0, n), list(opened))]
+        parts, start = [], 0
         for row, label in opened:
-            yield slice(start, row + 1), [(row - start, label)]
+            parts.append((slice(start, row + 1), [(row - start, label)]))
             start = row + 1
         if start < n:
-            yield slice(start, n), []
+            parts.append((slice(start, n), []))
+        return parts
 
-    def _learn_coded(
+    def learn_coded(
         self,
         rows: Array,
         widths: list[tuple[int, int]],
@@ -226,8 +231,6 @@ class Model:
         """Refuse rows that this model cannot take."""
         if self.transform is not None:
             self.transform.check(batch)
-        if batch.texts or self.coder.has_text:
-            check_kinds(self.coder, batch, self.column_ids(batch))
 
     def column_ids(self, batch: Batch) -> Sequence[int]:
         """Return the columns of a batch as the coder knows them."""
@@ -244,10 +247,13 @@ class Model:
 
         A warning that is turned into an error leaves everything as it was, if `refusable`.
         """
-        if self.engine is None and self.settings.lags and self.lags is None:
-            self._open_lags()
+        if self.settings.lags and self.lags is None:
+            self.open_lags()
         columns = self.column_ids(batch)
-        rows, widths = self.coder.code(batch.numbers, batch.texts, columns, weights.times)
+        try:
+            rows, widths = self.coder.code(batch.numbers, batch.texts, columns, weights.times)
+        except KindError as error:
+            refuse_kind(batch, error)
         try:
             self._warn_of_fast_forgetting(self.coder.width)
         except UserWarning:
@@ -301,7 +307,8 @@ class Model:
             return LabelMonitor([len(some) for some in target.columns])
         return LabelMonitor([target.calibrated])
 
-    def _open_lags(self) -> None:
+    def open_lags(self) -> None:
+        """Make room for the labels that are features."""
         target = self.target
         classes = isinstance(target, LabelTarget)
         numbers = 1 if classes else sum(design[1] for design in target.designs())
@@ -381,7 +388,10 @@ class Model:
     def predict(self, batch: Batch) -> Array:
         """Return the outputs that make the predictions of rows, with the model as it is now."""
         self.check_rows(batch)
-        rows = self.coder.code_to_predict(batch.numbers, batch.texts, self.column_ids(batch))
+        try:
+            rows = self.coder.code_to_predict(batch.numbers, batch.texts, self.column_ids(batch))
+        except KindError as error:
+            refuse_kind(batch, error)
         return self.outputs_of(rows)
 
     def outputs_of(self, rows: Array) -> Array:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import Calibration, ErrorAlarm, Intervals
+from dfop.core import Calibration, ErrorAlarm, Intervals
 
 Array = NDArray[np.float64]
 
@@ -151,9 +151,7 @@ class LabelMonitor(Monitor):
         self, predicted: Array, coded: Array, labels: NDArray[Any], seen: NDArray[np.bool_]
     ) -> list[Array]:
         told = []
-        columns = zip(
-            self.calibrations, self._split(predicted), self._split(coded), strict=True
-        )
+        columns = zip(self.calibrations, self._split(predicted), self._split(coded), strict=True)
         for calibration, scores, targets in columns:
             chosen = _class_of(calibration, targets, labels)
             countable = seen & (chosen >= 0) & (chosen < calibration.classes)
@@ -189,9 +187,7 @@ class LabelMonitor(Monitor):
         return {"alarm": self.alarm, **calibrations}
 
 
-def _class_of(
-    calibration: Calibration, targets: Array, labels: NDArray[Any]
-) -> NDArray[np.int64]:
+def _class_of(calibration: Calibration, targets: Array, labels: NDArray[Any]) -> NDArray[np.int64]:
     """Return the number of each row's class."""
     if labels.dtype.kind == "i":  # one label per row, numbered as it was learned
         return np.ascontiguousarray(labels[:, 0])

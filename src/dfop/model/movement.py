@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import Bank, moved_weights
+from dfop.core import Bank, moved_weights
 
 if TYPE_CHECKING:
     from .model import Model

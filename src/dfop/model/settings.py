@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..engines import is_bank
-from ..forgetting import Automatic, ByClock, Forgetting, as_rule, seconds_of
+from dfop.engines import is_bank
+from dfop.forgetting import Automatic, ByClock, Forgetting, as_rule, seconds_of
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,9 @@ class Settings:
         given = cls(rule, **parameters)
         _check_prior(given.prior_variance, given.cap)
         _check_features(given.features)
-        _check_whole("lags", given.lags, 0, 1000, "how many of the last labels are features of a row")
+        _check_whole(
+            "lags", given.lags, 0, 1000, "how many of the last labels are features of a row"
+        )
         _check_whole("pending_limit", given.pending_limit, 1, 10**9, "how many rows may wait")
         _check_whole("max_classes", given.max_classes, 2, 10**6, "how many classes there may be")
         _check_whole("max_features", given.max_features, 1, 10**6, "how many names have weights")

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
-from ..core import choose
-from ..rows.target_cells import target_labels
+from dfop.rows.target_cells import target_labels
+
 from .label_targets import positions_of
-from .labels import raw_probabilities
+from .labels import LabelCode, raw_probabilities
 from .targets import Planned
 
 Array = NDArray[np.float64]
@@ -65,7 +65,7 @@ class SeveralLabels:
         if target is self:
             self.check_same(classes)
         coded = [
-            _code(positions_of(column, some), len(some))
+            LabelCode(len(some)).encode(positions_of(column, some))
             for column, some in zip(labels.T, target.columns, strict=True)
         ]
         return Planned(target, np.hstack(coded))
@@ -86,9 +86,8 @@ class SeveralLabels:
 
     def designs(self) -> list[tuple[str, int]]:
         """Return how the engine shall learn it."""
-        return [
-            ("one_hot", len(some)) if len(some) > 2 else ("margin", 1) for some in self.columns
-        ]
+        codes = [LabelCode(len(some)) for some in self.columns]
+        return [("margin" if code.margin else "one_hot", code.outputs) for code in codes]
 
     def coded(self, values: NDArray[Any]) -> Array:
         """Return what the engine learns."""
@@ -116,7 +115,7 @@ class SeveralLabels:
         """Return the labels predicted."""
         return np.column_stack(
             [
-                some[np.minimum(choose(part, len(some) <= 2), len(some) - 1)]
+                some[LabelCode(len(some)).decode(part)]
                 for some, part in zip(self.columns, self.split(active), strict=True)
             ]
         )
@@ -144,9 +143,3 @@ class SeveralLabels:
         if self.all_two:
             return np.column_stack([p[:, -1] for p in probabilities])
         return probabilities
-
-
-def _code(at: NDArray[np.int64], classes: int) -> Array:
-    if classes <= 2:
-        return np.where(at == 1, 1.0, -1.0)[:, np.newaxis]
-    return (at[:, np.newaxis] == np.arange(classes)).astype(np.float64)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..rows.target_cells import target_numbers
+from dfop.rows.target_cells import target_numbers
 
 Array = NDArray[np.float64]
 
@@ -75,5 +75,3 @@ class NumberTarget:
     def decode(self, active: Array) -> Array:
         """Return predictions."""
         return active[:, 0] if self.flat else active
-
-

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from ..rows.batch import Batch
-from ..rows.checks import as_numbers, check_finite
+from dfop.rows.batch import Batch
+from dfop.rows.checks import as_numbers, check_finite
 
 Array = NDArray[np.float64]
 

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import LARGEST, first_unusable
+from dfop.core import LARGEST, first_unusable
 
 Array = NDArray[np.float64]
 Names = Sequence[Any] | None

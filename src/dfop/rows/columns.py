@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from .batch import Batch
+from .checks import Array, check_finite, where_in
 from .tables import as_batch, is_frame
 
 
@@ -61,9 +62,7 @@ def _new_names(known: tuple[str, ...], names: tuple[Any, ...] | None) -> list[st
     return []
 
 
-def _check_names(
-    batch: Batch, names: tuple[str, ...] | None, columns: int, estimator: str
-) -> None:
+def _check_names(batch: Batch, names: tuple[str, ...] | None, columns: int, estimator: str) -> None:
     """Refuse columns that are not those of the first rows."""
     if batch.shape[1] != columns:
         raise ValueError(
@@ -76,3 +75,25 @@ def _check_names(
             f"X has the column {batch.names[at]!r} where the first rows had {names[at]!r}: give "
             "the columns in their order"
         )
+
+
+def finite_matrix(estimator: BaseEstimator, X: Any, *, first: bool) -> Array:
+    """Return `X` as a C-ordered matrix of finite numbers, for learners that take nothing else.
+
+    On the first rows the estimator takes over the number and names of the columns.
+    """
+    batch = as_batch(X)
+    if batch.texts:
+        column = min(batch.texts)
+        cells = batch.texts[column].cells()
+        row = next(t for t, cell in enumerate(cells) if cell is not None)
+        raise ValueError(
+            f"X has {cells[row]!r} at {where_in((row, column), batch.names)}, which is text: code it as "
+            "numbers before learning"
+        )
+    numbers = batch.numbers
+    named = X if not isinstance(X, Batch) else numbers
+    validate_data(estimator, named, reset=first, skip_check_array=True)
+    if batch.gaps:
+        check_finite(numbers, "X", batch.names)
+    return numbers

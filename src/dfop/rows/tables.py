@@ -193,7 +193,9 @@ def _refuse_mixture(cells: list[Any], other: int, j: int, names: Names) -> NoRet
         _refuse(cells[other], other, j, names, "stands in a column of text: keep it to one kind")
     for t, cell in enumerate(cells):
         if is_text(cell):
-            _refuse(cell, t, j, names, "stands in a column that began otherwise: keep it to one kind")
+            _refuse(
+                cell, t, j, names, "stands in a column that began otherwise: keep it to one kind"
+            )
     _refuse(cells[other], other, j, names, "is no number and no text")
 
 

@@ -87,7 +87,9 @@ def target_labels(y: Any, n: int) -> Labels:
     if labels.ndim > 2 or labels.size == 0:
         raise ValueError(f"y has shape {labels.shape}: expected (n,) or (n, m) with m > 0")
     if labels.dtype.kind == "c":
-        raise ValueError("y holds complex numbers (Complex data not supported), which are no labels")
+        raise ValueError(
+            "y holds complex numbers (Complex data not supported), which are no labels"
+        )
     if labels.dtype.kind == "f":
         bad = np.argwhere(~np.isfinite(labels))
         if bad.size:
@@ -144,7 +146,7 @@ def _alike(labels: NDArray[Any]) -> Labels:
     """Return labels given as objects in one type, or say which one is missing or of another."""
     first: Any = None
     for index, label in np.ndenumerate(labels):
-        if label is None or is_missing(label) and not isinstance(label, str):
+        if label is None or (is_missing(label) and not isinstance(label, str)):
             name = "NaN" if label != label and label is not None else repr(label)
             _refuse_text(name, index, f"which is no label: {_DROP}")
         if isinstance(label, str) and label.strip().lower() in LABEL_GAP_WORDS:
@@ -172,5 +174,3 @@ def _refuse(value: Any, index: tuple[int, ...], problem: str) -> NoReturn:
 def _refuse_text(shown: str, index: tuple[int, ...], problem: str) -> NoReturn:
     column = f", column {index[1]}" if len(index) > 1 else ""
     raise ValueError(f"y has {shown} at row {index[0]}{column}, {problem}")
-
-

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..forgetting import Automatic, ByClock, ByRows, Forgetting
+from dfop.forgetting import Automatic, ByClock, ByRows, Forgetting
 
 Array = NDArray[np.float64]
 Rows = slice | NDArray[np.int64]
@@ -216,9 +216,7 @@ def _discounts(discount: ArrayLike, n: int) -> Array:
     return np.maximum(lam, _LEAST_DISCOUNT)
 
 
-def _gaps(
-    time: Any, n: int, clock: Clock, seen: NDArray[np.bool_]
-) -> tuple[Array, Array, Clock]:
+def _gaps(time: Any, n: int, clock: Clock, seen: NDArray[np.bool_]) -> tuple[Array, Array, Clock]:
     """Time since the row before, and the time itself, in seconds; rows not seen have no gap."""
     times, datetimes = _times(time, n)
     if clock.last is not None and clock.datetimes != datetimes:

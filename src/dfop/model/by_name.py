@@ -1,0 +1,176 @@
+"""Rows that are dicts: features come and go by name, one row at a time or in frames."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dfop.core import NamedRows
+from dfop.rows.batch import Batch
+
+from .label_targets import LabelTarget
+from .model import Model
+from .targets import Planned
+
+Array = NDArray[np.float64]
+
+_SEEN = np.ones(1, bool)
+
+
+def in_order(names: Iterable[Hashable]) -> list[Any]:
+    """Return names of features in an order of their own: a dict's is chance, and must not matter.
+
+    Examples
+    --------
+    >>> in_order(["b", 2, "a", 1])
+    [1, 2, 'a', 'b']
+    """
+    return sorted(names, key=_rank)
+
+
+def _rank(name: Hashable) -> tuple[str, Any]:
+    return type(name).__name__, name if isinstance(name, str | int | float) else repr(name)
+
+
+class RowsByName:
+    """The way of a dict through a model.
+
+    Parameters
+    ----------
+    model : Model
+        Its columns are known by their names.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.named = NamedRows(
+            model.engine,
+            model.coder,
+            model.ids,
+            model.lock,
+            1.0 - getattr(model.settings.rule, "mu", 0.0),
+            model.settings.max_features,
+        )
+        self._coded: dict[int, Array] = {}
+        self._coded_for: Any = None
+        self._warned = False
+
+    # -- one row ------------------------------------------------------------------------------
+
+    def learn(self, x: dict[Any, Any], planned: Planned) -> None:
+        """Learn one row, whose target is checked."""
+        model = self.model
+        self._set_lags()
+        if model.engine is None or planned.opened:
+            self._learn_first(x, planned)
+        else:
+            coded = self._target(planned.values)
+            outputs = self.named.step(x, coded)
+            if model.monitor is not None:
+                target = model.target
+                active, mine = outputs[np.newaxis], coded[np.newaxis]
+                model.observe(target.active(active), target.active(mine), planned.values, _SEEN)
+            if model.lags is not None:
+                model.lags.add(planned.values)
+            model.rows += 1
+        if self.named.shared_names and not self._warned:
+            self._warn_of_names()
+
+    def _learn_first(self, x: dict[Any, Any], planned: Planned) -> None:
+        """Learn a row that opens the engine, or a class."""
+        model = self.model
+        if model.engine is None and model.settings.lags:
+            model.open_lags()
+        rows = self.named.code(x)
+        model.take_target(planned.target)
+        weights = model.weigh(1)
+        model.learn_coded(
+            rows, [(0, rows.shape[1])], planned.values, weights, _SEEN, list(planned.opened)
+        )
+        model.rows += 1
+        model.learned_any = True
+        self.named.use(model.engine)
+
+    def _target(self, values: NDArray[Any]) -> Array:
+        """Return a target as the engine learns it; of a class, made once."""
+        model = self.model
+        if not isinstance(model.target, LabelTarget):
+            return np.ascontiguousarray(values[0])
+        if self._coded_for is not model.target:
+            self._coded, self._coded_for = {}, model.target
+        k = int(values[0, 0])
+        if k not in self._coded:
+            self._coded[k] = np.ascontiguousarray(model.coded(values, model.target)[0])
+        return self._coded[k]
+
+    def outputs(self, x: dict[Any, Any]) -> list[float]:
+        """Return all outputs of the engine for one row; none before the first one."""
+        self._set_lags()
+        return self.named.predict_outputs(x)
+
+    def _set_lags(self) -> None:
+        lags = self.model.lags
+        if lags is None:
+            return
+        row = np.zeros((1, self.model.coder.width))
+        none = np.empty((0, lags.recent.shape[1]))
+        lags.fill(row, lags.before(none, np.zeros(1, np.int64)))
+        self.named.set_lags(np.ascontiguousarray(row[0, self.model.coder.lags]))
+
+    def _warn_of_names(self) -> None:
+        self._warned = True
+        warnings.warn(
+            f"more than max_features={self.model.settings.max_features} feature names have come: "
+            "further ones share 32 weights by their hash; raise max_features if they are meant",
+            UserWarning,
+            stacklevel=4,
+        )
+
+    # -- frames -------------------------------------------------------------------------------
+
+    def learn_batch(self, batch: Batch, planned: Planned) -> None:
+        """Learn rows in their order, the same as one after the other."""
+        model = self.model
+        names = batch.names
+        assert names is not None
+        if len(model.ids.keys() | set(names)) > model.settings.max_features:
+            opened = dict(planned.opened)
+            for t, row in enumerate(batch.dicts()):
+                one = [(0, opened[t])] if t in opened else []
+                self.learn(row, Planned(model.target, planned.values[t : t + 1], one))
+            return
+        n = len(batch)
+        batch = ordered(batch, model.ids)
+        model.learn_planned(batch, planned, model.weigh(n), np.ones(n, bool))
+        self.named.use(model.engine)
+
+    def outputs_of_batch(self, batch: Batch) -> Array:
+        """Return the active outputs of rows; unknown names have no part in it."""
+        known = [j for j, name in enumerate(batch.names or ()) if name in self.model.ids]
+        return self.model.predict(_columns(batch, known))
+
+
+def ordered(batch: Batch, known: dict[Any, int]) -> Batch:
+    """Bring columns into an order in which it does not matter how a frame has them."""
+    names = list(batch.names or ())
+    if len(set(names)) != len(names):
+        raise ValueError(f"X has several columns of one name: {names}")
+    news = in_order([name for name in names if name not in known])
+    order = [name for name in names if name in known] + news
+    return _columns(batch, [names.index(name) for name in order])
+
+
+def _columns(batch: Batch, positions: list[int]) -> Batch:
+    """Return some columns of a batch."""
+    names = batch.names or ()
+    return Batch(
+        np.ascontiguousarray(batch.numbers[:, positions]),
+        batch.gaps,
+        {at: batch.texts[j] for at, j in enumerate(positions) if j in batch.texts},
+        tuple(names[j] for j in positions),
+        batch.time,
+    )
