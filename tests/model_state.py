@@ -1,39 +1,47 @@
-"""The whole state of a model, to compare it with another's."""
-
-import copy
+"""The whole state of a model, to compare it with another's, to the bit."""
 
 import numpy as np
 
-from dfop.plain_coder import describe_coder
 
-
-def to_bytes(state):
+def bits(state):
     if isinstance(state, dict):
-        return {key: to_bytes(part) for key, part in state.items()}
+        return {key: bits(part) for key, part in state.items()}
     return np.asarray(state).tobytes()
 
 
-def everything(model):
-    """All that a model knows, to the bit."""
-    known = {}
-    for name, value in vars(model).items():
-        if name == "_filter" and value is not None:
-            value = to_bytes(value.snapshot())
-        elif name == "_watch" and value is not None:
-            value = to_bytes(value.snapshot()), value.rows, value.alarms, value.open
-        elif name == "_lags":
-            value = value.labels.tolist()
-        elif name == "_codes":
-            value = [code.classes.tolist() for code in value]
-        elif name == "_foretold":
-            value = {key: given.tobytes() for key, given in value.items()}
-        elif name == "_pending":
-            value = {key: (row.tobytes(), stamp) for key, (row, stamp) in value.items()}
-        elif name == "_coder":
-            tensors = {}
-            columns = describe_coder(value, tensors)
-            value = [*value.columns], columns, {k: v.tobytes() for k, v in tensors.items()}
-        elif isinstance(value, np.ndarray):
-            value = value.tolist()
-        known[name] = copy.deepcopy(value)
-    return known
+def state_of(part):
+    return None if part is None else bits(part.state() if hasattr(part, "state") else part.snapshot())
+
+
+def monitor_state(monitor):
+    if monitor is None:
+        return None
+    parts = {name: state_of(part) for name, part in monitor.parts().items()}
+    return parts, monitor.rows, list(monitor.alarms), list(monitor.open)
+
+
+def model_state(model):
+    """All that a `dfop.model.Model` knows."""
+    target = model.target
+    classes = getattr(target, "classes", None)
+    lags = model.lags
+    return {
+        "settings": model.settings,
+        "target": (type(target), classes if classes is None else classes.tolist(),
+                   target.designs() if target.known else None, getattr(target, "order", None)),
+        "columns": (model.names, model.columns, list(model.ids.items())),
+        "coder": (model.coder.describe(), state_of(model.coder), model.coder.lags),
+        "engine": state_of(model.engine),
+        "monitor": monitor_state(model.monitor),
+        "lags": None if lags is None else (lags.recent.tolist(), list(lags.blocks)),
+        "clock": model.clock,
+        "time": (model.now, model.rows, model.learned_any),
+        "waiting": (dict(model.waiting.rows), model.waiting.expired),
+    }  # fmt: skip
+
+
+def everything(face):
+    """All that a learner knows, also one that has not started."""
+    model = vars(face).get("_model")
+    parameters = face.get_params(deep=False) if hasattr(face, "get_params") else None
+    return parameters, None if model is None else model_state(model)

@@ -13,19 +13,9 @@ from sklearn.kernel_approximation import RBFSampler
 from dfop import DFOPClassifier, DFOPRegressor
 from dfop.core import Bank
 from dfop.evaluation import check_honest
+from model_state import everything, state_of
 
 KINDS = ["number", "numbers", "two", "three", "several"]
-
-
-def bits(state):
-    if isinstance(state, dict):
-        return {name: bits(part) for name, part in state.items()}
-    return np.asarray(state).tobytes()
-
-
-def everything(model):
-    watch = model._watch
-    return bits(model._filter.snapshot()), bits(watch.snapshot()), watch.rows, model.alarms_
 
 
 def make(kind, **setting):
@@ -231,7 +221,7 @@ def test_a_row_of_weight_zero_is_as_if_left_out():
     keep[0] = True
     weighted = DFOPRegressor(lags=1).partial_fit(frame, y, sample_weight=keep.astype(float))
     without = DFOPRegressor(lags=1).partial_fit(frame[keep], y[keep])
-    assert bits(weighted._filter.snapshot()) == bits(without._filter.snapshot())
+    assert state_of(weighted._model.engine) == state_of(without._model.engine)
     assert weighted.predict_interval(frame).tobytes() == without.predict_interval(frame).tobytes()
 
 
@@ -270,13 +260,13 @@ def test_labels_that_come_late_in_their_order_give_every_forgetting_expert_the_e
             model.learn_pending([t - delay], y[t - delay : t - delay + 1])
     model.learn_pending(range(n - delay, n), y[n - delay :])
     Z = np.c_[np.ones(n), X]
-    for k, (_, mu, walk) in enumerate(model._filter.experts):
+    for k, (_, mu, walk) in enumerate(model._model.engine.experts):
         if walk > 0.0 or mu > 0.05:  # faster ones are capped
             continue
         decay = (1 - mu) ** np.arange(n - 1, -1, -1)
         R = (Z * decay[:, np.newaxis]).T @ Z + (1 - mu) ** n / 100.0 * np.eye(3)
         exact = np.linalg.solve(R, Z.T @ (decay * y))
-        coef, constant = model._filter.coefficients(k)
+        coef, constant = model._model.engine.coefficients(k)
         np.testing.assert_allclose(np.r_[constant, coef[0]], exact, atol=1e-8)
 
 
@@ -355,6 +345,6 @@ def test_a_transformer_without_a_seed_is_drawn_once():
     ahead = np.concatenate(
         [model.predict_then_learn(X[:1], X[:1, 0]), model.predict_then_learn(X[1:], X[1:, 0])]
     )
-    curves = model._transformer.transform(X)
+    curves = model._model.transform.fitted.transform(X)
     plain = DFOPRegressor(0.01).predict_then_learn(curves, X[:, 0])
     np.testing.assert_allclose(ahead, plain, atol=1e-9)

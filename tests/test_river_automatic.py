@@ -223,7 +223,7 @@ def test_a_bad_first_row_leaves_the_model_as_it_was(kind, bad):
         with pytest.raises(ValueError, match="y must be finite"):
             model.learn_one({"b": 1.0}, np.nan)
     model.learn_one({"c": 1.0}, 1.0)
-    assert model._filter.features == 1
+    assert model._model.engine.features == 1
 
 
 def test_it_runs_on_rivers_own_streams():

@@ -142,7 +142,7 @@ class DFOPClassifier(ClassifierMixin, Insight, Estimator):
         return (*super()._parameters(), self.max_classes)
 
     def _new_target(self, y: Any) -> LabelTarget | SeveralLabels:
-        if np.ndim(y) == 2 and np.shape(y)[1] != 1:
+        if y is not None and np.asarray(y).ndim == 2:
             return SeveralLabels(limit=self.max_classes)
         return LabelTarget(limit=self.max_classes)
 
@@ -390,14 +390,14 @@ class DFOPClassifier(ClassifierMixin, Insight, Estimator):
     @property
     def coef_(self) -> Array:
         """The weights now."""
-        model = self._known("coef_")
+        model = self._weighted()
         with model.lock:
             return weights_of(model)[0]
 
     @property
     def intercept_(self) -> Array:
         """The constants now."""
-        model = self._known("intercept_")
+        model = self._weighted()
         with model.lock:
             return weights_of(model)[1]
 

@@ -294,7 +294,7 @@ class DFOPRegressor(RegressorMixin, Insight, Estimator):
     @property
     def coef_(self) -> Array:
         """The weights now."""
-        model = self._known("coef_")
+        model = self._weighted()
         with model.lock:
             coef = weights_of(model)[0]
         return coef[0] if model.target.flat else coef
@@ -302,7 +302,7 @@ class DFOPRegressor(RegressorMixin, Insight, Estimator):
     @property
     def intercept_(self) -> Any:
         """The constant now."""
-        model = self._known("intercept_")
+        model = self._weighted()
         with model.lock:
             constant = weights_of(model)[1]
         return float(constant[0]) if model.target.flat else constant

@@ -1,1 +1,1 @@
-"""Read-only views of a model: its experts, its weights, the drift it has seen, alarms, intervals."""
+"""Read-only views of a model: experts, weights, the drift it has seen, alarms, intervals."""

@@ -173,6 +173,12 @@ class Estimator(BaseEstimator):
             raise AttributeError(f"{what} is known once a row was seen")
         return model
 
+    def _weighted(self) -> Model:
+        model = self.__dict__.get("_model")
+        if model is None:
+            raise AttributeError("the weights are known once a row was learned")
+        return model
+
     # -- labels that come late ----------------------------------------------------------------
 
     @property

@@ -132,7 +132,7 @@ class LabelTarget:
         )
 
     def plan_growing(self, labels: Sequence[Hashable]) -> Planned:
-        """Number labels of rows, any of which may be a class not met before."""
+        """Give numbers to labels, any of which may be a class not met before."""
         index = dict(self.index)
         opened: list[tuple[int, Any]] = []
         values = np.empty((len(labels), 1), dtype=np.int64)

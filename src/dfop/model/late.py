@@ -22,6 +22,7 @@ from dfop.rows.batch import Batch
 from .label_targets import LabelTarget
 from .model import Model, Run
 from .monitor import STRIDE
+from .several_labels import SeveralLabels
 from .targets import NumberTarget, Planned
 from .waiting import Key, WaitingRow, check_keys
 
@@ -58,6 +59,8 @@ def arrive(
     target = _target_before_labels(model, classes)
     planned, due_keys, before = _plan_due(model, target, due, names)
     model.check_rows(batch)
+    if model.engine is None:  # a new model, which is thrown away if its rows are refused
+        model.take_target(planned.target)
     rows, widths = model.code(batch, weights)
     model.take_target(planned.target)
     model.open_engine(widths[0][1], rows)
@@ -102,6 +105,8 @@ def _target_before_labels(model: Model, classes: Any) -> Any:
             "rows cannot wait for labels of unknown kind: name all classes in the first call, "
             "predict_pending(X, keys, classes=[...])"
         )
+    if all(np.ndim(some) for some in classes):
+        return SeveralLabels(limit=target.limit).told(None, classes)
     return LabelTarget(limit=target.limit).told(None, classes)
 
 
@@ -110,7 +115,8 @@ def _plan_due(
 ) -> tuple[Planned, list[Key], NDArray[np.int64]]:
     """Check the labels that arrive while rows do."""
     if due is None or not len(due.keys):
-        return Planned(target, np.empty((0, 1))), [], np.empty(0, np.int64)
+        width = 1 if isinstance(target, LabelTarget) else target.width
+        return Planned(target, np.empty((0, width))), [], np.empty(0, np.int64)
     keys = check_keys(due.keys, None)
     at = {key: t for t, key in enumerate(arriving)}
     model.waiting.check_waiting(key for key in keys if key not in at)
@@ -145,7 +151,7 @@ class _Replay:
         index = {key: k for k, key in enumerate([*old, *self.keys])}
         if model.lags is not None and n:
             arrived = np.searchsorted(before, np.arange(n), side="right")
-            model.lags.fill(self.new, model.lags.before(planned.values[: len(due)], arrived))
+            model.lags.fill(self.new, model.lags.before(planned.values, arrived))
         self.X = np.vstack([self.X, self.new]) if old else self.new
         at = np.array([index[key] for key in due], dtype=np.int64)
         # In the order of the rows before which they come; labels before the row itself.
@@ -156,6 +162,7 @@ class _Replay:
         runs = self._walk(steps, label_of, planned)
         if model.lags is not None and len(due):
             model.lags.add(planned.values)
+        model.learned_any = model.learned_any or len(due) > 0
         for key in old:
             del model.waiting.rows[key]
         self.learned = set(due)
@@ -241,8 +248,7 @@ class _Replay:
             several = self.model.settings.several_experts
             return np.zeros(1) if several else (np.ones(1), np.zeros(1))
         new = np.maximum(used - self.old, 0)
-        pace = self.weights.cut(new).pace
-        return pace
+        return self.weights.cut(new).pace
 
     def keep_waiting(self) -> None:
         """Keep the rows whose labels have not come, and give up those that wait too long."""

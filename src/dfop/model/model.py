@@ -135,9 +135,10 @@ class Model:
             some, weighed = batch, weights
             if part.stop - part.start < n:
                 some, weighed = batch[part], weights.cut(part)
-            rows, widths = self.code(some, weighed, refusable=start == 0)
-            if start == 0:
+            if self.engine is None:  # a new model, which is thrown away if its rows are refused
                 self.take_target(planned.target)
+            rows, widths = self.code(some, weighed, refusable=start == 0)
+            self.take_target(planned.target)
             runs += self.learn_coded(
                 rows, widths, planned.values[part], weighed, seen[part], opened
             )
@@ -178,7 +179,9 @@ class Model:
         if self.lags is not None:
             arrived = np.cumsum(seen) - seen
             self.lags.fill(rows, self.lags.before(values[seen], arrived))
-        rows = self.seen_by_engine(rows)
+        if self.transform is not None:
+            rows = self.seen_by_engine(rows)
+            widths = [(0, rows.shape[1])]
         labels, edges = dict(opened), self._edges(n, widths, opened)
         runs = []
         for start, stop, width in edges:
@@ -186,7 +189,7 @@ class Model:
             if start in labels:
                 self.meet(labels[start])
             part = slice(start, stop)
-            if self.transform is None and width > engine.features:
+            if width > engine.features:
                 engine.add_features(width - engine.features)
             coded = self.coded(values[part], before)
             outputs = np.empty(coded.shape)
@@ -269,7 +272,7 @@ class Model:
 
     def take_target(self, target: Target) -> None:
         """Take over how many outputs or which classes there are, known from the first targets."""
-        if target is self.target:
+        if target is self.target or target.known == self.target.known:
             return
         if self.engine is not None and isinstance(target, NumberTarget):
             more = target.outputs - self.target.outputs  # type: ignore[union-attr]

@@ -34,18 +34,16 @@ class SeveralLabels:
         """Whether the classes are known."""
         return bool(self.columns)
 
-    def told(self, labels: NDArray[Any], classes: Any) -> SeveralLabels:
+    def told(self, labels: NDArray[Any] | None, classes: Any) -> SeveralLabels:
         """Return the target with the classes given, or those found in `labels`."""
-        m = labels.shape[1]
-        if classes is not None and len(classes) != m:
-            raise ValueError(f"classes must list the labels of each of {m} targets")
+        if labels is not None and classes is not None and len(classes) != labels.shape[1]:
+            raise ValueError(f"classes must list the labels of each of {labels.shape[1]} targets")
         if classes is None:
-            for column in labels.T:
+            assert labels is not None
+            classes = labels.T
+            for column in classes:
                 check_classification_targets(column)
-        columns = tuple(
-            np.unique(column if classes is None else np.asarray(classes[k]))
-            for k, column in enumerate(labels.T)
-        )
+        columns = tuple(np.unique(np.asarray(some)) for some in classes)
         if max(map(len, columns)) > self.limit:
             raise ValueError(
                 f"a target has {max(map(len, columns))} classes, more than "
