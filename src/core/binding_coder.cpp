@@ -53,9 +53,18 @@ struct Given {
 // Whether column ids are 0, 1, ... count - 1; None says so, and a range says it quickly.
 bool are_all(nb::handle ids, std::size_t count) {
     if (ids.is_none()) return true;
-    if (!PyRange_Check(ids.ptr())) return false;
-    return nb::len(ids) == count && nb::cast<std::int64_t>(ids.attr("start")) == 0 &&
-           nb::cast<std::int64_t>(ids.attr("step")) == 1;
+    if (PyRange_Check(ids.ptr()))
+        return nb::len(ids) == count && nb::cast<std::int64_t>(ids.attr("start")) == 0 &&
+               nb::cast<std::int64_t>(ids.attr("step")) == 1;
+    if (!PyList_Check(ids.ptr()) && !PyTuple_Check(ids.ptr())) return false;
+    if (nb::len(ids) != count) return false;
+    PyObject** items = PySequence_Fast_ITEMS(ids.ptr());
+    for (std::size_t j = 0; j < count; ++j)
+        if (!PyLong_CheckExact(items[j]) || PyLong_AsSsize_t(items[j]) != static_cast<Py_ssize_t>(j)) {
+            PyErr_Clear();  // a number too large is no id
+            return false;
+        }
+    return true;
 }
 
 // Ids of columns that are not known and shall not be opened become kNone.

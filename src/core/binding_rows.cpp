@@ -2,8 +2,6 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <memory>
-
 #include "bank.hpp"
 #include "binding.hpp"
 #include "dict_coder.hpp"
@@ -15,55 +13,47 @@ using namespace nanobind::literals;
 namespace dfop {
 namespace {
 
-// Row by row, whatever learns: a filter with its discount, or a bank.
-struct RowEngine {
-    virtual ~RowEngine() = default;
-    virtual std::unique_lock<std::mutex> lock() = 0;
-    virtual std::size_t features() const = 0;
-    virtual std::size_t outputs() const = 0;
-    virtual void predict(const double* x, double* yhat) = 0;
-    virtual void learn(const double* x, const double* y, double* yhat) = 0;
-    virtual void add_features(std::size_t count) = 0;
-    virtual void add_outputs(std::size_t count) = 0;
-};
-
-template <class Model>
-struct GuardedEngine : RowEngine {
-    Guarded<Model>& guarded;
-
-    explicit GuardedEngine(Guarded<Model>& g) : guarded(g) {}
-    std::unique_lock<std::mutex> lock() override { return guarded.lock(); }
-    std::size_t features() const override { return guarded.model.features(); }
-    std::size_t outputs() const override { return guarded.model.outputs(); }
-    void predict(const double* x, double* yhat) override { guarded.model.predict(x, 1, yhat); }
-    void add_features(std::size_t count) override { guarded.model.add_features(count); }
-    void add_outputs(std::size_t count) override { guarded.model.add_outputs(count); }
-};
-
 constexpr double kOnce = 1.0;
 
-struct FilterEngine final : GuardedEngine<Filter> {
-    double discount;
-
-    FilterEngine(Guarded<Filter>& g, double lam) : GuardedEngine(g), discount(lam) {}
-    void learn(const double* x, const double* y, double* yhat) override {
-        guarded.model.learn(x, 1, {y, 1, 1}, {&discount, 0}, {&kOnce, 0}, kNoWalk, yhat);
+// Row by row, whatever learns: a filter with its discount, a bank, or nothing yet.
+class RowEngine {
+public:
+    RowEngine(nb::handle owner, double discount) : discount_(discount) {
+        if (nb::isinstance<Guarded<Bank>>(owner))
+            bank_ = &nb::cast<Guarded<Bank>&>(owner);
+        else if (!owner.is_none())
+            filter_ = &nb::cast<Guarded<Filter>&>(owner);
     }
-};
 
-struct BankEngine final : GuardedEngine<Bank> {
-    using GuardedEngine::GuardedEngine;
-    void learn(const double* x, const double* y, double* yhat) override {
-        guarded.model.learn(x, 1, y, {&kOnce, 0}, {&kZero, 0}, yhat);
+    explicit operator bool() const { return filter_ || bank_; }
+    std::unique_lock<std::mutex> lock() { return filter_ ? filter_->lock() : bank_->lock(); }
+    std::size_t features() const {
+        return filter_ ? filter_->model.features() : bank_->model.features();
     }
-};
+    std::size_t outputs() const {
+        return filter_ ? filter_->model.outputs() : bank_->model.outputs();
+    }
+    void predict(const double* x, double* yhat) {
+        filter_ ? filter_->model.predict(x, 1, yhat) : bank_->model.predict(x, 1, yhat);
+    }
+    void learn(const double* x, const double* y, double* yhat) {
+        if (filter_)
+            filter_->model.learn(x, 1, {y, 1, 1}, {&discount_, 0}, {&kOnce, 0}, kNoWalk, yhat);
+        else
+            bank_->model.learn(x, 1, y, {&kOnce, 0}, {&kZero, 0}, yhat);
+    }
+    void add_features(std::size_t count) {
+        filter_ ? filter_->model.add_features(count) : bank_->model.add_features(count);
+    }
+    void add_outputs(std::size_t count) {
+        filter_ ? filter_->model.add_outputs(count) : bank_->model.add_outputs(count);
+    }
 
-std::unique_ptr<RowEngine> engine_of(nb::handle owner, double discount) {
-    if (owner.is_none()) return nullptr;
-    if (nb::isinstance<Guarded<Bank>>(owner))
-        return std::make_unique<BankEngine>(nb::cast<Guarded<Bank>&>(owner));
-    return std::make_unique<FilterEngine>(nb::cast<Guarded<Filter>&>(owner), discount);
-}
+private:
+    Guarded<Filter>* filter_ = nullptr;
+    Guarded<Bank>* bank_ = nullptr;
+    double discount_;
+};
 
 double target_of(PyObject* y) {
     double target = 0.0;
@@ -82,17 +72,16 @@ public:
         : engine_object(std::move(engine)), coder_object(std::move(coder)), names(std::move(names)),
           lock_object(std::move(lock)), discount(discount), most_names(most_names),
           coder_(nb::cast<Guarded<Coder>&>(coder_object)), lock_(nb::cast<Lock&>(lock_object)),
-          rows_(coder_.model, this->names, most_names) {
+          engine_(engine_object, discount), rows_(coder_.model, this->names, most_names) {
         require(discount > 0.0 && discount <= 1.0, "discount must be in (0, 1]");
-        use(engine_object);
     }
 
     // Lets another engine learn.
     void use(nb::object engine) {
         const Held held(lock_);
-        engine_ = engine_of(engine, discount);
+        const NotNested not_nested(busy_);
+        engine_ = RowEngine(engine, discount);
         engine_object = std::move(engine);
-        if (engine_) check_width();
     }
 
     double predict_number(PyObject* row) {
@@ -197,7 +186,7 @@ private:
 
         Call(NamedRows& rows, std::size_t outputs)
             : held(rows.lock_), not_nested(rows.busy_), coder(rows.coder_.lock()) {
-            if (rows.engine_) engine = rows.engine_->lock();
+            if (rows.engine_) engine = rows.engine_.lock();
             if (outputs > 0)
                 require(rows.needed_engine().outputs() == outputs, "one target per output is needed");
         }
@@ -206,26 +195,26 @@ private:
     static constexpr std::size_t one_output() { return 1; }
 
     RowEngine& needed_engine() {
-        require(engine_ != nullptr, "there is no engine yet");
-        return *engine_;
+        require(static_cast<bool>(engine_), "there is no engine yet");
+        return engine_;
     }
 
     void check_width() const {
-        require(engine_->features() <= coder_.model.width(), "the coder does not fit the engine");
+        require(engine_.features() <= coder_.model.width(), "the coder does not fit the engine");
     }
 
     const double* code_row(PyObject* row) {
         check_width();
         const double* x = rows_.code(row, true);
         coder_.model.commit();
-        if (const std::size_t width = coder_.model.width(); width > engine_->features())
-            engine_->add_features(width - engine_->features());
+        if (const std::size_t width = coder_.model.width(); width > engine_.features())
+            engine_.add_features(width - engine_.features());
         return x;
     }
 
     const std::vector<double>& learn_coded(const double* x, const double* y) {
-        yhat_.resize(engine_->outputs());
-        engine_->learn(x, y, yhat_.data());
+        yhat_.resize(engine_.outputs());
+        engine_.learn(x, y, yhat_.data());
         return yhat_;
     }
 
@@ -237,17 +226,17 @@ private:
     // Coded columns that the engine has not learned yet count as 0.
     const std::vector<double>& predict_row(PyObject* row) {
         const double* x = rows_.code(row, false);
-        yhat_.resize(engine_ ? engine_->outputs() : 0);
+        yhat_.resize(engine_ ? engine_.outputs() : 0);
         if (engine_) {
             check_width();
-            engine_->predict(x, yhat_.data());
+            engine_.predict(x, yhat_.data());
         }
         return yhat_;
     }
 
     Guarded<Coder>& coder_;
     Lock& lock_;
-    std::unique_ptr<RowEngine> engine_;
+    RowEngine engine_;
     DictCoder rows_;
     std::vector<double> yhat_, targets_;
     bool busy_ = false;

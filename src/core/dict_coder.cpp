@@ -24,12 +24,17 @@ nb::object type_name(PyObject* name) {
 
 const double* DictCoder::code(PyObject* row, bool learn) {
     start_row(row);
-    if (!read_numbers(row)) {
-        start_row(row);
-        read_cells(row, learn);
+    Means& means = coder_.means();
+    if (const std::size_t count = read_known(row); count != kNone) {
+        for (std::size_t i = 0; learn && i < count; ++i)
+            if (const std::size_t place = slots_[i].place; place != kNone)
+                means.add(place, values_[place], 1.0);
+        return values_.data();
     }
+    start_row(row);
+    read_cells(row, learn);
     if (learn)
-        for (const Number& number : numbers_) coder_.means().add(number.place, number.value, 1.0);
+        for (const Number& number : numbers_) means.add(number.place, number.value, 1.0);
     return values_.data();
 }
 
@@ -47,32 +52,50 @@ void DictCoder::start_row(PyObject* row) {
         values_[coder_.lags()[i]] = lags[i];
 }
 
-// Reads a row of numbers in known columns of numbers; false if it holds anything else.
-bool DictCoder::read_numbers(PyObject* row) {
+// Reads a row of numbers and known texts. Returns how many there are, kNone if the row holds
+// anything else; the slots say which are numbers, and in which coded columns.
+std::size_t DictCoder::read_known(PyObject* row) {
     Py_ssize_t at = 0;
     std::size_t position = 0;
     PyObject *name, *value;
     while (PyDict_Next(row, &at, &name, &value)) {
         double number;
+        if (position >= slots_.size()) return kNone;
         if (PyFloat_Check(value)) {
             number = PyFloat_AS_DOUBLE(value);
         } else if (PyLong_Check(value)) {
             number = PyLong_AsDouble(value);
             if (number == -1.0 && PyErr_Occurred()) {
                 PyErr_Clear();
-                return false;
+                return kNone;
             }
         } else {
-            return false;
+            const std::size_t place = PyUnicode_Check(value) ? known_text(name, value, position)
+                                                             : kNone;
+            if (place == kNone) return kNone;
+            values_[place] = 1.0;
+            ++position;
+            continue;
         }
-        if (!is_usable(number) || position >= slots_.size()) return false;
+        if (!is_usable(number)) return kNone;
         if (slots_[position].name.ptr() != name) column_at(name, position);
-        const std::size_t place = slots_[position++].place;
-        if (place == kNone) return false;
+        const std::size_t place = slots_[position].place;
+        if (place == kNone || slots_[position].name.ptr() != name) return kNone;
         values_[place] = number;
-        numbers_.push_back({place, number});
+        ++position;
     }
-    return true;
+    return position;
+}
+
+// The coded column of a text that has one of its own, kNone otherwise.
+std::size_t DictCoder::known_text(PyObject* name, PyObject* value, std::size_t position) {
+    const std::size_t column = column_at(name, position);
+    if (column == kNone || coder_.columns()[column].kind != Kind::text) return kNone;
+    nb::object owner;
+    const std::string_view text = strip_text(value, owner);
+    const TextPlaces& places = coder_.columns()[column].places;
+    const auto known = places.find(text);
+    return known == places.end() || is_gap_word(text) ? kNone : known->second;
 }
 
 // The column of a name, kNone if it has none.

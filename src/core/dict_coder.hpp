@@ -55,7 +55,8 @@ private:
     };
 
     void start_row(PyObject* row);
-    bool read_numbers(PyObject* row);
+    std::size_t read_known(PyObject* row);
+    std::size_t known_text(PyObject* name, PyObject* value, std::size_t position);
     void read_cells(PyObject* row, bool learn);
     Cell read_cell_of(PyObject* name, PyObject* value, std::size_t position);
     void check(const Cell& cell) const;
@@ -79,7 +80,7 @@ private:
     std::size_t version_ = 0;  // of the coder, when the slots were filled
     std::vector<Slot> slots_;  // by position in the row
     std::vector<double> values_;
-    std::vector<Number> numbers_;  // the numbers of the row
+    std::vector<Number> numbers_;  // of a row that holds more than numbers
     std::vector<Number> shared_;   // what the row adds to shared columns
     std::vector<Cell> cells_;
 };
