@@ -30,6 +30,10 @@ double fading_of(double growth, double walk) {
     return walk > 0.0 ? growth * kWalkFading : growth;
 }
 
+bool must_refresh(double faded, double fading) {
+    return fading > 1.0 && faded * fading > kRefresh;
+}
+
 // The row that will be staged when this chunk has been learned.
 inline void prefetch(const double* row, std::size_t features) {
     constexpr std::size_t kCacheLine = 64 / sizeof(double);
@@ -41,11 +45,12 @@ inline void prefetch(const double* row, std::size_t features) {
 // What only lives while rows are learned, shared by all filters of a thread.
 struct Filter::Workspace {
     Buffer x, b, pv, growth, walk, alpha, yhat;
+    Buffer faded, unseen;  // as the row leaves them
 
     void fit(std::size_t rows, std::size_t padded) {
         for (Buffer* buffer : {&x, &b}) enlarge(*buffer, rows * padded);
         enlarge(pv, 2 * padded);
-        for (Buffer* buffer : {&growth, &walk, &alpha}) enlarge(*buffer, rows);
+        for (Buffer* buffer : {&growth, &walk, &alpha, &faded, &unseen}) enlarge(*buffer, rows);
     }
     static void enlarge(Buffer& buffer, std::size_t size) {
         if (buffer.size() < size) buffer.resize(size);
@@ -200,21 +205,11 @@ void Filter::refresh_limits() {
     faded_ = 1.0;
 }
 
-// Whether time may pass: false where the limits must be drawn anew first, and may not.
-bool Filter::count_fading(double fading, bool may_refresh) {
-    if (fading > 1.0 && faded_ * fading > kRefresh) {
-        if (!may_refresh) return false;
-        refresh_limits();
-    } else {
-        faded_ *= fading;
-    }
-    return true;
-}
-
 // Stages as many rows as can be learned together. A row that changes scales or limits comes first
 // in its chunk; one of gain 0 ends it.
 std::size_t Filter::take_chunk(const Rows& rows, Workspace& space) {
     const std::size_t most = std::min(rows.count, chunk_rows());
+    double faded = faded_, unseen = unseen_variance_;
     std::size_t t = 0;
     for (; t < most && rows.gain[t] >= kLeastGain; ++t) {
         const double* row = rows.X + t * features_;
@@ -230,12 +225,36 @@ std::size_t Filter::take_chunk(const Rows& rows, Workspace& space) {
             space.walk[0] = 0.0;
             grow_scales(row);
             stage(row, x);
+            faded = faded_;
+            unseen = unseen_variance_;
         }
-        if (!count_fading(fading_of(space.growth[t], space.walk[t]), t == 0)) break;
+        const double fading = fading_of(space.growth[t], space.walk[t]);
+        if (must_refresh(faded, fading)) {
+            if (t > 0) break;
+            refresh_limits();
+            faded = faded_;
+        } else {
+            faded *= fading;
+        }
+        unseen = std::min(unseen * space.growth[t], kLargestVariance);
         space.alpha[t] = 1.0 / rows.gain[t];
-        unseen_variance_ = std::min(unseen_variance_ * space.growth[t], kLargestVariance);
+        space.faded[t] = faded;
+        space.unseen[t] = unseen;
     }
     return t;
+}
+
+// Returns how many rows were learned. Features that are the same but for rounding, and far beyond
+// what D can tell apart, may drive U and D apart until they overflow; x'Px tells, and new limits end
+// it before the next row.
+std::size_t Filter::learn_chunk(std::size_t rows, Targets y, double* yhat, Workspace& space) {
+    rows = kernel_->learn(state(), {rows, space.x.data(), space.growth.data(), space.walk.data(),
+                                    y.values, y.row, y.column, yhat, space.alpha.data(),
+                                    space.b.data(), space.pv.data()});
+    faded_ = space.faded[rows - 1];
+    unseen_variance_ = space.unseen[rows - 1];
+    if (space.alpha[rows - 1] > kLargestAlpha) refresh_limits();
+    return rows;
 }
 
 void Filter::learn(const double* X, std::size_t n, Targets y, PerRow discount, PerRow gain,
@@ -255,9 +274,7 @@ void Filter::learn(const double* X, std::size_t n, Targets y, PerRow discount, P
         }
         rows = take_chunk({X + t * features_, n - t, discount.from(t), gain.from(t), walk.from(t)},
                           space);
-        kernel_->learn(state(), {rows, space.x.data(), space.growth.data(), space.walk.data(),
-                                 y.from(t).values, y.row, y.column, yhat + t * outputs_,
-                                 space.alpha.data(), space.b.data(), space.pv.data()});
+        rows = learn_chunk(rows, y.from(t), yhat + t * outputs_, space);
     }
 }
 
@@ -271,8 +288,11 @@ void Filter::predict(const double* X, std::size_t n, double* yhat) const {
 }
 
 void Filter::forget(double discount, double walk) {
-    const double growth = 1.0 / discount;
-    count_fading(fading_of(growth, walk), true);
+    const double growth = 1.0 / discount, fading = fading_of(growth, walk);
+    if (must_refresh(faded_, fading))
+        refresh_limits();
+    else
+        faded_ *= fading;
     kernel_->forget(D_.data(), limit_.data(), padded(), growth, walk);
     unseen_variance_ = std::min(unseen_variance_ * growth, kLargestVariance);
 }

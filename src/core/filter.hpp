@@ -129,7 +129,7 @@ private:
     std::size_t chunk_rows() const;
     void resize(std::size_t tiles, std::size_t outputs);
     std::size_t take_chunk(const Rows& rows, Workspace& space);
-    bool count_fading(double fading, bool may_refresh);
+    std::size_t learn_chunk(std::size_t rows, Targets y, double* yhat, Workspace& space);
     bool stage(const double* row, double* x) const;
     void stage_to_predict(const double* row, double* x) const;
     void grow_scales(const double* row);

@@ -25,6 +25,10 @@ constexpr std::size_t tile_offset(std::size_t i, std::size_t j) {
 // Keeps D positive where it would underflow; far below any D that data can produce.
 inline constexpr double kSmallestD = 1e-200;
 
+// x'Px above this is a state that rounding drives apart (see Filter::learn): the limits on D keep
+// it far below, whatever the data.
+inline constexpr double kLargestAlpha = 1e75;
+
 struct State {
     std::size_t dimension = 0;  // d
     std::size_t tiles = 0;    // d rounded up, in tiles
@@ -53,7 +57,8 @@ struct Kernel {
     const char* name;
     // x = row * inverse_scale; whether no magnitude is above 1
     bool (*stage)(const double* row, const double* inverse_scale, std::size_t n, double* x);
-    void (*learn)(const State&, const Chunk&);
+    // How many rows were learned: the chunk ends behind a row with alpha above kLargestAlpha.
+    std::size_t (*learn)(const State&, const Chunk&);
     // D <- min(D * growth + walk, cap), as learning a row does it
     void (*forget)(double* D, const double* cap, std::size_t n, double growth, double walk);
     // yhat of one row, scaled and padded; W as in State

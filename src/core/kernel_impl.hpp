@@ -149,9 +149,11 @@ private:
 };
 
 // One group of panels through all rows; behind the last group, an only output follows at once, so
-// that its chain of sums runs beside the next row's.
-void learn_panels(const State& s, const Chunk& c, std::size_t first, std::size_t end) {
+// that its chain of sums runs beside the next row's. Returns how many rows were learned: several
+// groups must all learn the same rows, so only a group that is all of U can end early.
+std::size_t learn_panels(const State& s, const Chunk& c, std::size_t first, std::size_t end) {
     const std::size_t padded = kTile * s.tiles;
+    const bool whole = first == 0 && end == s.tiles;
     const auto panel = [&](std::size_t j) { return s.U + panel_offset(j); };
     const auto pv = [&](std::size_t j) { return c.pv + 2 * kTile * j; };
     const auto all_scalars = [&](std::size_t t) {
@@ -165,7 +167,8 @@ void learn_panels(const State& s, const Chunk& c, std::size_t first, std::size_t
     all_scalars(0);
     std::optional<Outputs<1>> output;
     if (end == s.tiles && s.outputs == 1) output.emplace(s, c, 0);
-    for (std::size_t t = 0; t + 1 < c.rows; ++t) {
+    std::size_t t = 0;
+    for (; t + 1 < c.rows && !(whole && c.alpha[t] > kLargestAlpha); ++t) {
         double* b = c.b + t * padded;
         const double* x = c.x + (t + 1) * padded;
         for (std::size_t j = first; j < end; ++j)
@@ -173,27 +176,30 @@ void learn_panels(const State& s, const Chunk& c, std::size_t first, std::size_t
         if (output) output->learn(t);
         all_scalars(t + 1);
     }
-    double* b = c.b + (c.rows - 1) * padded;
+    double* b = c.b + t * padded;
     for (std::size_t j = first; j < end; ++j)
         pass<true, false>(panel(j), j + 1, pv(j), b, nullptr);
-    if (output) output->learn(c.rows - 1);
+    if (output) output->learn(t);
+    return t + 1;
 }
 
-void learn(const State& s, const Chunk& c) {
+std::size_t learn(const State& s, const Chunk& chunk) {
     if (s.dimension <= kSmall && s.dimension > 0 && s.outputs == 1)
-        return kLearnSmall[s.dimension - 1](s, c);
+        return kLearnSmall[s.dimension - 1](s, chunk);
+    Chunk c = chunk;
     std::fill_n(c.b, c.rows * kTile * s.tiles, 0.0);
     for (std::size_t first = 0, end; first < s.tiles; first = end) {
         end = first + 1;
         while (end < s.tiles &&
                (panel_offset(end + 1) - panel_offset(first)) * sizeof(double) <= kGroupBytes)
             ++end;
-        learn_panels(s, c, first, end);
+        c.rows = learn_panels(s, c, first, end);
     }
-    if (s.outputs == 1) return;
+    if (s.outputs == 1) return c.rows;
     std::size_t k = 0;
     for (; k + 4 <= s.outputs; k += 4) Outputs<4>(s, c, k).learn_all();
     for (; k < s.outputs; ++k) Outputs<1>(s, c, k).learn_all();
+    return c.rows;
 }
 
 void forget(double* D, const double* cap, std::size_t n, double growth, double walk) {

@@ -25,14 +25,15 @@ inline double dot_product(const double* w, const double* x) {
 }
 
 template <std::size_t N>
-void learn_small(const State& s, const Chunk& c) {
+std::size_t learn_small(const State& s, const Chunk& c) {
     constexpr std::size_t padded = (N + kTile - 1) / kTile * kTile;
     double u[N][N], D[N], cap[N], w[N], f[N], b[N];  // u[j][i] is u_ij
     for (std::size_t j = 0; j < N; ++j) {
         for (std::size_t i = 0; i < j; ++i) u[j][i] = s.U[tile_offset(i, j)];
         D[j] = s.D[j], cap[j] = s.cap[j], w[j] = s.W[j];
     }
-    for (std::size_t t = 0; t < c.rows; ++t) {
+    std::size_t t = 0;
+    for (bool sound = true; t < c.rows && sound; ++t) {
         const double* x = c.x + t * padded;
         for (std::size_t j = 0; j < N; ++j) {
             f[j] = x[j];
@@ -59,14 +60,17 @@ void learn_small(const State& s, const Chunk& c) {
         }
         const double step = (c.y[static_cast<std::ptrdiff_t>(t) * c.y_row] - yhat) * inverse;
         for (std::size_t i = 0; i < N; ++i) w[i] = fma(b[i], step, w[i]);
+        sound = alpha <= kLargestAlpha;
+        c.alpha[t] = alpha;
     }
     for (std::size_t j = 0; j < N; ++j) {
         for (std::size_t i = 0; i < j; ++i) s.U[tile_offset(i, j)] = u[j][i];
         s.D[j] = D[j], s.W[j] = w[j];
     }
+    return t;
 }
 
-using Learn = void (*)(const State&, const Chunk&);
+using Learn = std::size_t (*)(const State&, const Chunk&);
 
 template <std::size_t... N>
 constexpr std::array<Learn, sizeof...(N)> small_sizes(std::index_sequence<N...>) {

@@ -33,6 +33,7 @@ UNSEEN = 1e-200
 REFRESH = 1e3
 LARGEST_WEIGHT = 1e220
 LARGEST_U = 1e60
+LARGEST_ALPHA = 1e75
 
 
 class OracleFilter:
@@ -73,6 +74,8 @@ class OracleFilter:
             self.D = np.minimum(self.D, self.limit)
             b, alpha = self._update_factors(x, 1.0 / g)
             self.W += np.outer(Y[t] - out[t], b) / alpha
+            if alpha > LARGEST_ALPHA:
+                self._refresh_limits()
 
     def predict(self, X: Array, out: Array) -> None:
         """Write the predictions of the rows of `X` into `out`."""
