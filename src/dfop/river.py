@@ -18,6 +18,7 @@ try:
 except ImportError as error:
     raise ImportError("dfop.river needs River: pip install 'dfop[river]'") from error
 
+from .core import LARGEST
 from .forgetting import ByClock, Forgetting
 from .insight.experts import bank_of, weights_of
 from .insight.uncertainty import half_widths_at
@@ -201,7 +202,7 @@ class DFOPRegressor(_RiverLearner, base.MiniBatchRegressor):
         """
         model = self._checked()
         with model.lock:
-            values = target_numbers([y], 1)[:, np.newaxis]
+            values = np.array([[_number(y)]])
             first = model.engine is None
             self._rows.learn(x, Planned(model.target, values))
             if first:
@@ -511,6 +512,16 @@ def _frame(X: Any, values: Array, names: Any) -> Any:
     import pandas as pd
 
     return pd.DataFrame(values, index=X.index, columns=list(names))
+
+
+def _number(y: Any) -> float:
+    try:
+        number = math.nan if isinstance(y, str | bytes) else float(y)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not abs(number) <= LARGEST:
+        raise ValueError(f"y is {y!r}: y must be finite and below 2**500 in magnitude")
+    return number
 
 
 def _check_label(label: Any, where: str = "") -> None:

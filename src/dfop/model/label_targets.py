@@ -13,7 +13,7 @@ first is predicted; before anything is learned, the first of `classes`.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -101,6 +101,10 @@ class LabelTarget:
     def learned(self, label: Any) -> LabelTarget:
         """Return the target once a new class was learned."""
         return replace(self, order=(*self.order, label))
+
+    def __getstate__(self) -> dict[str, Any]:
+        # what is derived from the fields is not part of the state
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     # -- labels in ----------------------------------------------------------------------------
 

@@ -100,7 +100,7 @@ def _target_before_labels(model: Model, classes: Any) -> Any:
     if target.known:
         target.check_same(classes)
         return target
-    if classes is None:
+    if not np.iterable(classes) or not len(classes):
         raise ValueError(
             "rows cannot wait for labels of unknown kind: name all classes in the first call, "
             "predict_pending(X, keys, classes=[...])"
