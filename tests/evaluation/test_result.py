@@ -9,7 +9,6 @@ import pytest
 from sklearn.linear_model import SGDClassifier
 
 from dfop.evaluation import evaluate
-from dfop.evaluation._extras import need
 
 from .fakes import LeastSquares, Numbers, Rows
 
@@ -87,14 +86,6 @@ def test_picture(result, tmp_path):
     assert len(ax.lines) == before + 2
 
 
-def test_names_at_the_ends_do_not_cover_each_other():
-    from dfop.evaluation.figures import draw_lines
-
-    ax = draw_lines(None, np.arange(2), [(c, np.array([0.0, 1.0])) for c in "abcd"], ())
-    heights = sorted(text.get_position()[1] for text in ax.texts)
-    assert min(np.diff(heights)) >= 14
-
-
 def test_nothing_optional_is_needed_for_the_numbers():
     code = """
 import sys
@@ -138,12 +129,5 @@ def test_a_missing_package_is_named_with_its_extra(result, monkeypatch, module, 
                 raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
     monkeypatch.setattr(sys, "meta_path", [Absent, *sys.meta_path])
-    with pytest.raises(ImportError, match=rf"'{package}': pip install 'dfop\[{extra}\]'"):
+    with pytest.raises(ImportError, match=rf"{package}.*: pip install 'dfop\[{extra}\]'"):
         use(result)
-
-
-def test_a_broken_package_is_not_called_missing(tmp_path, monkeypatch):
-    (tmp_path / "half_there.py").write_text("import not_there_at_all")
-    monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(ModuleNotFoundError, match="not_there_at_all"):
-        need("half_there", extra="plot")
