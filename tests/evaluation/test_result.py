@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import matplotlib
 import numpy as np
@@ -9,8 +10,9 @@ import pytest
 from sklearn.linear_model import SGDClassifier
 
 from dfop.evaluation import evaluate
+from dfop.plotting import named_lines
 
-from .fakes import LeastSquares, Numbers, Rows
+from .fakes import LeastSquares, Numbers, Rows, SignOf
 
 matplotlib.use("agg")
 
@@ -86,9 +88,38 @@ def test_picture(result, tmp_path):
     assert len(ax.lines) == before + 2
 
 
+def test_the_axis_shows_the_stream_and_not_its_first_row():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 2))
+    y = 100.0 + X[:, 0] + 0.1 * rng.normal(size=2000)  # the first prediction is 0: wrong by 10,000
+    ax = evaluate(LeastSquares(), (np.column_stack([X, np.ones(2000)]), y), window=100).plot()
+    low, high = ax.get_ylim()
+    assert 0 < low < 0.02
+    assert high < 200
+    labels = np.where(X[:, 0] > 0, 1, -1)
+    low, high = evaluate(SignOf(), (X, labels), window=100).plot().get_ylim()
+    assert 0.8 < low < high < 1.05
+
+
+def test_a_second_model_is_named(result):
+    ax = result.plot()
+    result.plot(ax)
+    assert [line.get_label() for line in named_lines(ax)] == [
+        "last 50 rows",
+        "all rows so far",
+        "SGDClassifier, last 50 rows",
+        "SGDClassifier, all rows so far",
+    ]
+
+
+def test_a_window_over_all_rows_is_one_line(result):
+    assert len(named_lines(replace(result, window=300).plot())) == 1
+
+
 def test_nothing_optional_is_needed_for_the_numbers():
     code = """
 import sys
+from dataclasses import replace
 optional = ("matplotlib", "pandas", "scikit_posthocs", "seaborn", "river", "rich", "tqdm")
 class Absent:
     @staticmethod
