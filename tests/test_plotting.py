@@ -12,6 +12,16 @@ from dfop.rows.extras import need
 matplotlib.use("agg")
 
 
+@pytest.fixture(autouse=True)
+def no_open_figures():
+    """Figures of other tests stay open, and matplotlib warns of many."""
+    from matplotlib import pyplot
+
+    pyplot.close("all")
+    yield
+    pyplot.close("all")
+
+
 def settled_line(n=1000, first=0.0, level=0.9):
     """A mean that begins with one wild row."""
     t = np.arange(1, n + 1)

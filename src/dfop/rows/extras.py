@@ -33,7 +33,7 @@ def need(module: str, *, extra: str, purpose: str | None = None) -> Any:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
         package = module.partition(".")[0]
-        if error.name != package:
+        if not f"{module}.".startswith(f"{error.name}."):
             raise  # it is installed, and broken for a reason of its own
         what = f"{purpose} needs {package}" if purpose else f"{package} is not installed"
         raise ImportError(f"{what}: pip install 'dfop[{extra}]'") from None
