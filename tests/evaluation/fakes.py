@@ -203,3 +203,183 @@ class Hoarder(RegressorMixin, BaseEstimator):
 
     def predict(self, X):
         return np.zeros(len(X))
+
+
+class LateLeastSquares(LeastSquares):
+    """It waits for labels by itself: the contract of a model that takes late labels."""
+
+    takes_late = True
+
+    def predict_then_learn(self, X, y, known=None, first=None):
+        n = len(y)
+        if known is None:
+            return super().predict_then_learn(X, y)
+        self.calls_ = [*getattr(self, "calls_", []), (first, n, list(known))]
+        if first == 0:
+            self.rows_, self.learned_ = {}, 0
+        assert len(known) == n + 1
+        out = []
+        for t in range(n):
+            self._learn_until(known[t])
+            out += self.predict(X[t : t + 1]).tolist()
+            self.rows_[first + t] = X[t : t + 1], y[t : t + 1]
+        self._learn_until(known[n])
+        return np.array(out)
+
+    def _learn_until(self, row):
+        for number in range(self.learned_, row):
+            self.partial_fit(*self.rows_.pop(number))
+        self.learned_ = max(self.learned_, row)
+
+
+class LateProba(SGDClassifier):
+    """The same with probabilities."""
+
+    takes_late = True
+
+    def predict_then_learn(self, X, y, classes=None, known=None):
+        p = self.predict_proba_then_learn(X, y, classes=classes, known=known)
+        return self.classes_[p.argmax(axis=1)]
+
+    def predict_proba_then_learn(self, X, y, classes=None, known=None):
+        if not hasattr(self, "rows_"):
+            self.rows_, self.seen_, self.learned_ = {}, 0, 0
+            self.partial_fit(np.zeros((1, X.shape[1])), classes[:1], classes=classes)
+        out = []
+        for t in range(len(y) + 1):
+            for number in range(self.learned_, known[t]):
+                self.partial_fit(*self.rows_.pop(number))
+            self.learned_ = known[t]
+            if t < len(y):
+                out.append(self.predict_proba(X[t : t + 1])[0])
+                self.rows_[self.seen_] = X[t : t + 1], y[t : t + 1]
+                self.seen_ += 1
+        return np.array(out)
+
+
+class Listener(RegressorMixin, BaseEstimator):
+    """It takes Batches and keeps what it was given."""
+
+    takes_batches = True
+
+    def __init__(self):
+        self.heard = []
+
+    def predict_then_learn(self, X, y, time=None):
+        self.heard.append((X, y, time))
+        return np.zeros(len(y))
+
+    def partial_fit(self, X, y, time=None):
+        self.heard.append((X, y, time))
+        return self
+
+    def predict(self, X):
+        self.heard.append((X, None, None))
+        return np.zeros(len(X))
+
+
+class WeighsRed(RegressorMixin, BaseEstimator):
+    """A scikit-learn model that takes frames with text."""
+
+    def predict(self, X):
+        return (X["colour"] == "red").to_numpy(float)
+
+    def partial_fit(self, X, y):
+        self.kinds_ = list(X.dtypes)
+        return self
+
+
+# -- models that look before they predict ------------------------------------------------------
+
+
+class _Leaky(RegressorMixin, BaseEstimator):
+    """Honest least squares, whose predictions are then changed by what is not known yet."""
+
+    def predict_then_learn(self, X, y):
+        if not hasattr(self, "inner_"):
+            self.inner_, self.labels_ = LeastSquares(), np.empty(0)
+        honest = self.inner_.predict_then_learn(X, y)
+        before = len(self.labels_)
+        self.labels_ = np.append(self.labels_, y)
+        return np.array([self.leak(p, before + t, y) for t, p in enumerate(honest)])
+
+
+class ClipsToRange(_Leaky):
+    """It clips to the range of the labels, the row's own included."""
+
+    def leak(self, p, t, y):
+        seen = self.labels_[: t + 1]
+        return np.clip(p, seen.min(), seen.max())
+
+
+class WidensOnlyUpwards(_Leaky):
+    """It clips at the largest label, the row's own included."""
+
+    def leak(self, p, t, y):
+        return min(p, self.labels_[: t + 1].max())
+
+
+class RoundsToUnit(_Leaky):
+    """It rounds to a fraction of the power of two that spans the labels, its own included."""
+
+    def leak(self, p, t, y):
+        unit = 2.0 ** np.ceil(np.log2(np.abs(self.labels_[: t + 1]).max() or 1.0)) / 2**20
+        return np.round(p / unit) * unit
+
+
+class AddsBatchMean(_Leaky):
+    """It knows a millionth of the mean of its batch."""
+
+    def leak(self, p, t, y):
+        return p + 1e-6 * np.mean(y)
+
+
+class KnowsIfConstant(_Leaky):
+    """It gives the only label there is, until there is another: its own is enough."""
+
+    def leak(self, p, t, y):
+        seen = self.labels_[: t + 1]
+        return seen[0] if np.ptp(seen) == 0 else p
+
+
+class ReadsNextLabel(_Leaky):
+    """It follows the label of the next row, a little."""
+
+    def leak(self, p, t, y):
+        return p + 1e-6 * self.labels_[min(t + 1, len(self.labels_) - 1)]
+
+
+class ReadsOwnSign(_Leaky):
+    """It knows whether its label is above 0."""
+
+    def leak(self, p, t, y):
+        return p + 1e-6 * np.sign(self.labels_[t])
+
+
+class ClassOrder(ClassifierMixin, BaseEstimator):
+    """Majority of the past; of equal ones, the class that comes first in the batch."""
+
+    def predict_then_learn(self, X, y):
+        order = list(dict.fromkeys(y))
+        counts = dict.fromkeys(order, 0)
+        out = []
+        for label in y:
+            out.append(max(order, key=counts.__getitem__))
+            counts[label] += 1
+        return np.array(out)
+
+
+class CountsClasses(ClassifierMixin, BaseEstimator):
+    """It predicts the second class as soon as there are two, the row's own label included."""
+
+    def predict_then_learn(self, X, y):
+        return np.array([np.unique(y[: t + 1])[:2][-1] for t in range(len(y))])
+
+
+class ProbabilityLeak(FastProba):
+    """Its labels are honest; its probabilities know the frequencies of the batch."""
+
+    def predict_proba_then_learn(self, X, y, classes=None):
+        p = super().predict_proba_then_learn(X, y, classes)
+        q = np.array([np.mean(y == label) for label in classes])
+        return 0.999 * p + 0.001 * q
