@@ -10,7 +10,9 @@ def bits(state):
 
 
 def state_of(part):
-    return None if part is None else bits(part.state() if hasattr(part, "state") else part.snapshot())
+    return (
+        None if part is None else bits(part.state() if hasattr(part, "state") else part.snapshot())
+    )
 
 
 def monitor_state(monitor):

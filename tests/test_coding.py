@@ -4,20 +4,20 @@ import itertools
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 
+import dfop.coding
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from dfop.batch import read_frame
+from dfop.coding import RowCoder, bucket_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import dfop.coding
 import dfop.plain_coder
 import dfop.river
 from dfop import DFOPClassifier, DFOPRegressor, load, save
-from dfop.batch import read_frame
-from dfop.coding import RowCoder, bucket_of
 from mixed_rows import coded_by_hand, records_of, table
 from model_state import everything
 

@@ -53,6 +53,8 @@ _PARAMETERS = (
 class _RiverLearner(Insight, base.Estimator):
     """A model fed with dicts."""
 
+    takes_batches = True  # in evaluation: missing values come as None
+
     def __init__(self, target: Target, **parameters: Any) -> None:
         settings = Settings.of(**parameters)
         if isinstance(settings.rule, ByClock):

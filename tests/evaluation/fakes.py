@@ -206,55 +206,23 @@ class Hoarder(RegressorMixin, BaseEstimator):
 
 
 class LateLeastSquares(LeastSquares):
-    """It waits for labels by itself: the contract of a model that takes late labels."""
+    """It takes the labels that arrive between rows in the call that brings the rows."""
 
-    takes_late = True
-
-    def predict_then_learn(self, X, y, known=None, first=None):
-        n = len(y)
-        if known is None:
-            return super().predict_then_learn(X, y)
-        self.calls_ = [*getattr(self, "calls_", []), (first, n, list(known))]
-        if first == 0:
-            self.rows_, self.learned_ = {}, 0
-        assert len(known) == n + 1
+    def predict_pending(self, X, keys, labels=None):
+        late_keys, y, before = labels or ([], [], [])
+        self.calls_ = [*getattr(self, "calls_", []), (keys[0], len(keys))]
+        self.rows_ = getattr(self, "rows_", {})
         out = []
-        for t in range(n):
-            self._learn_until(known[t])
-            out += self.predict(X[t : t + 1]).tolist()
-            self.rows_[first + t] = X[t : t + 1], y[t : t + 1]
-        self._learn_until(known[n])
+        for t in range(len(keys) + 1):
+            for j in np.flatnonzero(np.asarray(before) == t):
+                self.partial_fit(self.rows_.pop(late_keys[j]), y[j : j + 1])
+            if t < len(keys):
+                self.rows_[keys[t]] = X[t : t + 1]
+                out += self.predict(X[t : t + 1]).tolist()
         return np.array(out)
 
-    def _learn_until(self, row):
-        for number in range(self.learned_, row):
-            self.partial_fit(*self.rows_.pop(number))
-        self.learned_ = max(self.learned_, row)
-
-
-class LateProba(SGDClassifier):
-    """The same with probabilities."""
-
-    takes_late = True
-
-    def predict_then_learn(self, X, y, classes=None, known=None):
-        p = self.predict_proba_then_learn(X, y, classes=classes, known=known)
-        return self.classes_[p.argmax(axis=1)]
-
-    def predict_proba_then_learn(self, X, y, classes=None, known=None):
-        if not hasattr(self, "rows_"):
-            self.rows_, self.seen_, self.learned_ = {}, 0, 0
-            self.partial_fit(np.zeros((1, X.shape[1])), classes[:1], classes=classes)
-        out = []
-        for t in range(len(y) + 1):
-            for number in range(self.learned_, known[t]):
-                self.partial_fit(*self.rows_.pop(number))
-            self.learned_ = known[t]
-            if t < len(y):
-                out.append(self.predict_proba(X[t : t + 1])[0])
-                self.rows_[self.seen_] = X[t : t + 1], y[t : t + 1]
-                self.seen_ += 1
-        return np.array(out)
+    def learn_pending(self, keys, y):
+        raise AssertionError("labels come with the rows")
 
 
 class Listener(RegressorMixin, BaseEstimator):

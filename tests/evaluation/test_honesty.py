@@ -140,11 +140,14 @@ def test_a_leak_in_the_probabilities_alone_is_found(labelled):
 
 def test_a_model_that_reads_a_late_label_too_early_is_found():
     class Early(LateLeastSquares):
-        """It learns each label one row before it has arrived."""
+        """It learns the labels of a call as soon as their rows are there."""
 
-        def predict_then_learn(self, X, y, known=None, first=None):
-            own = np.append(np.arange(first, first + len(y)), known[-1])
-            return super().predict_then_learn(X, y, np.minimum(known + 1, own), first)
+        def predict_pending(self, X, keys, labels=None):
+            if labels is not None:
+                late_keys, y, before = labels
+                own = [key - keys[0] + 1 for key in late_keys]
+                labels = late_keys, y, np.minimum(before, np.maximum(own, 0))
+            return super().predict_pending(X, keys, labels)
 
     X = np.random.default_rng(0).normal(size=(150, 3))
     with pytest.raises(AssertionError, match="Early: the prediction of row"):

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import type_of_target
 
 from dfop.rows import Batch
-
-from .tables import as_batch
+from dfop.rows.tables import as_batch
 
 Array = NDArray[Any]
 Task = Literal["classification", "regression"]

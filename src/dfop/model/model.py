@@ -8,6 +8,7 @@ was made.
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -216,7 +217,7 @@ class Model:
         if self.monitor is not None:
             cuts.update(range(self.monitor.rows_to_stride(), n, STRIDE))
         ordered, edges, at = sorted(cuts), [], 0
-        for start, stop in zip(ordered, ordered[1:], strict=False):
+        for start, stop in itertools.pairwise(ordered):
             while at + 1 < len(widths) and widths[at + 1][0] <= start:
                 at += 1
             edges.append((start, stop, widths[at][1]))

@@ -16,20 +16,9 @@ class OnePassLearner(SklearnLearner):
 
     Labels that come late reach it in one of three ways.
 
-    *The model walks by itself*, if it says so by an attribute ``takes_late = True``: one call
-    for a whole batch, ``predict_then_learn(X, y, known=known)`` (for probabilities,
-    ``predict_proba_then_learn(X, y, known=known)``).
-
-    * ``known`` has one entry per row and one more, whole numbers that never decrease. The rows
-      of the stream are numbered from 0; ``known[t]`` says how many of their labels, from the
-      first row on, are known when row t of this call is predicted. It is at most the row's own
-      number. The last entry says how many are known when the call ends.
-    * ``y`` holds the labels of the rows of this call. The model keeps rows whose label is not
-      known yet, with it, by their number; it learns each, in order, as soon as ``known`` counts
-      it, in this call or in a later one, and does not look at it before.
-    * Labels that no call counted are never learned.
-    * ``first``, if the method takes it, is the number of the first row of the call in the
-      stream; 0 begins a new stream.
+    *One call a batch*, if its ``predict_pending`` takes ``labels``: ``predict_pending(X, keys,
+    labels=(keys, y, before))`` predicts rows and learns the labels that arrive between them, each
+    before the row of X that ``before`` counts (len(X): after the last one), in ascending order.
 
     *The model remembers rows*, if it has ``predict_pending(X, keys)`` and
     ``learn_pending(keys, y)``: one call per group of rows or labels, with the rows' numbers
@@ -41,8 +30,12 @@ class OnePassLearner(SklearnLearner):
     def __init__(self, model: Any, stream: Stream, proba: bool) -> None:
         super().__init__(model, stream, proba)
         self._walks = not proba or hasattr(model, "predict_proba_then_learn")
-        self._walks_late = self._walks and bool(getattr(model, "takes_late", False))
         self._remembers = hasattr(model, "predict_pending") and hasattr(model, "learn_pending")
+        self._takes_labels = (
+            self._remembers and not proba and "labels" in self.parameters("predict_pending")
+        )
+        self._under_way = np.empty(0)  # labels of rows from the number `_known` on
+        self._known = 0
 
     def predict_then_learn(self, batch: Batch, y: Array) -> Prediction:
         """Predict every row from those before it."""
@@ -51,10 +44,18 @@ class OnePassLearner(SklearnLearner):
         return self._walk(batch, y, time=batch.time)
 
     def walk_late(self, batch: Batch, y: Array, known: Array, first: int) -> Prediction:
-        """Let the model walk, if it can wait for labels by itself."""
-        if not self._walks_late:
+        """Give rows and the labels that arrive between them in one call, if the model can."""
+        if not self._takes_labels:
             return super().walk_late(batch, y, known, first)
-        return self._walk(batch, y, time=batch.time, known=known, first=first)
+        labels = y if not len(self._under_way) else np.concatenate([self._under_way, y])
+        due = np.arange(self._known, known[-1])
+        before = np.searchsorted(known, due, side="right")
+        keys = list(range(first, first + len(y)))
+        arriving = due.tolist(), labels[: len(due)], before
+        offered = {"time": batch.time, **({"labels": arriving} if len(due) else {})}
+        predicted = self.call("predict_pending", self.form(batch), keys, **offered)
+        self._under_way, self._known = labels[len(due) :], int(known[-1])
+        return np.asarray(predicted), None
 
     def _walk(self, batch: Batch, y: Array, **offered: Any) -> Prediction:
         X = self.form(batch)

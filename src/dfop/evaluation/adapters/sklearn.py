@@ -109,7 +109,7 @@ def as_frame(batch: Batch) -> Any:
 
     Examples
     --------
-    >>> from dfop.evaluation.tables import as_batch
+    >>> from dfop.rows.tables import as_batch
     >>> as_frame(as_batch([[1.0, "red"], [2.0, None]])).to_numpy().tolist()
     [[1.0, 'red'], [2.0, None]]
     """
