@@ -168,7 +168,7 @@ def in_memory(stream: Stream) -> ArrayStream:
         return stream
     parts = list(labelled_batches(stream, _LARGE))
     if not parts:
-        parts = [(as_batch(np.empty((0, len(stream.feature_names)))), np.empty(0))]
+        parts = [(Batch(np.empty((0, len(stream.feature_names)))), np.empty(0))]
     return ArrayStream(
         Batch.join([rows for rows, _ in parts]),
         np.concatenate([y for _, y in parts]),

@@ -39,7 +39,7 @@ class Estimator(BaseEstimator):
     """Whether X may be a `dfop.rows.Batch`."""
 
     _model: Model
-    _made_with: tuple[Any, ...]
+    _made_with: dict[str, Any]
 
     def __init__(
         self,
@@ -73,20 +73,20 @@ class Estimator(BaseEstimator):
     def _new_target(self, y: Any) -> Target:
         """Make a target that knows nothing yet; `y` is None where rows come before labels."""
 
-    def _parameters(self) -> tuple[Any, ...]:
-        return (
-            self.forgetting,
-            self.features,
-            self.lags,
-            self.fit_intercept,
-            self.prior_variance,
-            self.cap,
-            self.pending_limit,
-            self.pending_expiry,
-        )
+    def _parameters(self) -> dict[str, Any]:
+        return {
+            "forgetting": self.forgetting,
+            "features": self.features,
+            "lags": self.lags,
+            "fit_intercept": self.fit_intercept,
+            "prior_variance": self.prior_variance,
+            "cap": self.cap,
+            "pending_limit": self.pending_limit,
+            "pending_expiry": self.pending_expiry,
+        }
 
     def _settings(self) -> Settings:
-        return Settings.of(**self.get_params(deep=False))
+        return Settings.of(**self._parameters())
 
     def _started(self) -> Model | None:
         """Return the model, once there is one; refuse parameters changed since."""
