@@ -37,7 +37,7 @@ def model_state(model):
         "monitor": monitor_state(model.monitor),
         "lags": None if lags is None else (lags.recent.tolist(), list(lags.blocks)),
         "clock": model.clock,
-        "time": (model.now, model.rows, model.learned_any),
+        "time": (model.now, model.rows, model.learned),
         "waiting": (dict(model.waiting.rows), model.waiting.expired),
     }  # fmt: skip
 

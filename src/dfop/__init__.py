@@ -5,12 +5,16 @@ Learners: `DFOPClassifier`, `DFOPRegressor`; how they forget: `period`, `half_li
 paper: `dfop.baselines`. For River: `dfop.river`.
 """
 
+import sys as _sys
 from importlib.metadata import version as _version
 
 from . import baselines, streams
 from .classifier import DFOPClassifier
 from .evaluation import compare, evaluate, holdout
 from .forgetting import half_life, period
+from .insight import drift as _drift
+from .insight import experts as _experts
+from .insight import uncertainty as _uncertainty
 from .regressor import DFOPRegressor
 
 __all__ = [
@@ -25,3 +29,8 @@ __all__ = [
     "streams",
 ]
 __version__ = _version("dfop")
+
+# Modules under the names that they had before.
+_sys.modules.update(
+    {"dfop.automatic": _experts, "dfop.drift": _drift, "dfop.uncertainty": _uncertainty}
+)

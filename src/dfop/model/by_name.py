@@ -78,6 +78,7 @@ class RowsByName:
             if model.lags is not None:
                 model.lags.add(planned.values)
             model.rows += 1
+            model.learned += 1
         if self.named.shared_names and not self._warned:
             self._warn_of_names()
 
@@ -93,7 +94,7 @@ class RowsByName:
             rows, [(0, rows.shape[1])], planned.values, weights, _SEEN, list(planned.opened)
         )
         model.rows += 1
-        model.learned_any = True
+        model.learned += 1
         self.named.use(model.engine)
 
     def _target(self, values: NDArray[Any]) -> Array:

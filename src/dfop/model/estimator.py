@@ -129,7 +129,7 @@ class Estimator(BaseEstimator):
                 if model is None:
                     model, batch = self._open(X, y)
                     runs = model.learn(batch, y, **given)
-                    if restart and not model.learned_any:
+                    if restart and not model.learned:
                         raise ValueError(
                             "sample_weight is zero for every row: there is nothing to fit"
                         )

@@ -162,7 +162,7 @@ class _Replay:
         runs = self._walk(steps, label_of, planned)
         if model.lags is not None and len(due):
             model.lags.add(planned.values)
-        model.learned_any = model.learned_any or len(due) > 0
+        model.learned += len(due)
         for key in old:
             del model.waiting.rows[key]
         self.learned = set(due)

@@ -84,8 +84,8 @@ class Model:
         """Log of the product of all discounts so far; of a bank, the rows so far."""
         self.rows = 0
         """How many rows have come."""
-        self.learned_any = False
-        """Whether a target was learned."""
+        self.learned = 0
+        """How many of them were learned."""
         self.waiting = WaitingRows(settings.pending_limit, settings.pending_expiry)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -144,7 +144,7 @@ class Model:
                 rows, widths, planned.values[part], weighed, seen[part], opened
             )
             start = part.stop
-        self.learned_any = self.learned_any or bool(seen.any())
+        self.learned += int(np.count_nonzero(seen))
         self.clock = weights.clock
         # Only differences matter: the count starts anew where no row waits.
         self.now = weights.passed(self.now, n) if len(self.waiting) else 0.0
