@@ -189,8 +189,8 @@ class DFOPRegressor(_RiverLearner, base.MiniBatchRegressor):
         if self._model.engine is None or settings.lags or settings.several_experts:
             return
         # A Python method around the compiled one would cost a third of the time at few features.
-        self.learn_one = self._rows.named.learn_function()  # type: ignore[method-assign]
-        self.predict_one = self._rows.named.predict_function()  # type: ignore[method-assign]
+        self.learn_one = self._rows.named.learn_function()  # type: ignore
+        self.predict_one = self._rows.named.predict_function()  # type: ignore
 
     def learn_one(self, x: Row, y: float) -> None:
         """Learn one row.

@@ -168,13 +168,13 @@ class Estimator(BaseEstimator):
         return np.array(self._known("coded_names_").coded_names(), dtype=object)
 
     def _known(self, what: str) -> Model:
-        model = self.__dict__.get("_model")
+        model: Model | None = self.__dict__.get("_model")
         if model is None:
             raise AttributeError(f"{what} is known once a row was seen")
         return model
 
     def _weighted(self) -> Model:
-        model = self.__dict__.get("_model")
+        model: Model | None = self.__dict__.get("_model")
         if model is None:
             raise AttributeError("the weights are known once a row was learned")
         return model

@@ -171,7 +171,9 @@ class LabelTarget:
 
     def check_same(self, classes: Any) -> None:
         """Refuse classes that differ from those known."""
-        if classes is not None and not np.array_equal(np.unique(classes), self.classes):
+        if classes is None or self.classes is None:
+            return
+        if not np.array_equal(np.unique(classes), self.classes):
             raise ValueError(
                 f"classes={classes!r} differs from the classes of the first call, {self.classes}: "
                 "the classes are fixed then"

@@ -100,7 +100,7 @@ def _target_before_labels(model: Model, classes: Any) -> Any:
     if target.known:
         target.check_same(classes)
         return target
-    if not np.iterable(classes) or not len(classes):
+    if not hasattr(classes, "__len__") or not len(classes):
         raise ValueError(
             "rows cannot wait for labels of unknown kind: name all classes in the first call, "
             "predict_pending(X, keys, classes=[...])"
@@ -140,6 +140,7 @@ class _Replay:
     ) -> None:
         self.model, self.keys, self.new, self.widths = model, keys, rows, widths
         self.weights = weights
+        self.X = rows
         self.learned: set[Key] = set()
 
     def run(self, due: list[Key], planned: Planned, before: NDArray[np.int64]) -> list[Run]:

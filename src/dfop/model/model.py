@@ -178,7 +178,7 @@ class Model:
         n = len(rows)
         engine = self.open_engine(widths[0][1], rows)
         if self.lags is not None:
-            arrived = np.cumsum(seen) - seen
+            arrived: NDArray[np.int64] = np.cumsum(seen) - seen
             self.lags.fill(rows, self.lags.before(values[seen], arrived))
         if self.transform is not None:
             rows = self.seen_by_engine(rows)
@@ -197,7 +197,8 @@ class Model:
             some, weighed = rows, weights
             if width < rows.shape[1] or stop - start < n:
                 some, weighed = np.ascontiguousarray(rows[part, :width]), weights.cut(part)
-            engine.learn(some, coded, *weighed.per_row, outputs)
+            pace, gain = weighed.per_row
+            engine.learn(some, coded, pace, gain, outputs)
             active = before.active(outputs)
             told = self.observe(active, before.active(coded), values[part], seen[part])
             runs.append(Run(before, active, told))
