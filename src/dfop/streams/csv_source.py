@@ -197,7 +197,7 @@ class Parser:
         yield self._one_by_one(block, done)
 
     def _together(self, data: bytes) -> tuple[Judged, list[BadRow], int, int]:
-        if b"\0" in data:
+        if b"\0" in data or data.startswith(BOM):  # the parser would drop a BOM
             raise UncleanError
         table = self._source._parse(data, self._types)
         columns = {name: one_array(table.column(name)) for name in self._types}

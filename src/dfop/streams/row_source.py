@@ -37,9 +37,9 @@ class RowSource:
         first = _some(iterator, SAMPLE)
         if not first:
             raise DataError("there are no rows", source=self.name)
-        self._rest: Iterator[Any] | None = None
-        if not self.reusable:
-            self._rest = itertools.chain(first, iterator)
+        # an iterator gives its first rows only once
+        self._held = [] if self.reusable else first
+        self._rest = None if self.reusable else iterator
         self._keys: dict[str, Any] = {}
         self._dicts = isinstance(first[0], Mapping)
         if self._dicts:
@@ -62,9 +62,11 @@ class RowSource:
 
     def pieces(self, layout: Layout, log: BadRows) -> Iterator[tuple[Batch, NDArray[Any]]]:
         """Give the rows; bad ones go to the log."""
+        held, self._held = self._held, []
         rows, self._rest = self._rest or iter(self._rows), None
         done = 0
-        while piece := _some(rows, PIECE):
+        while piece := held or _some(rows, PIECE):
+            held = []
             flaws: dict[int, Flaw] = {}
             good = []
             for i, row in enumerate(piece):
