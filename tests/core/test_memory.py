@@ -9,5 +9,5 @@ def test_a_small_filter_is_small():
 
 def test_memory_is_that_of_the_triangle():
     d = 200  # one of them the constant
-    state = (d * (d + 1) // 2 + 8 * d) * 8
+    state = (d * (d + 1) // 2 + 6 * d) * 8
     assert state <= Filter(d - 1, 1, True, 100.0, 1e6).memory_bytes <= 1.1 * state

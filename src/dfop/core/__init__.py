@@ -3,8 +3,8 @@
 `Filter` is the compiled update (``src/core``), `Bank` many of them combined, `NamedFilter` either
 for rows that are dicts, `Means` the running means of columns; `Intervals`, `Calibration` and
 `ErrorAlarm` say how sure a model is, row by row, and `ErrorRecord` what its experts were worth.
-`choose` is the rule by which outputs stand for classes: those within `TIE` of the largest are equal,
-and the first of them is chosen.
+`choose` is the rule by which outputs stand for classes: those within `TIE` of the largest are
+equal, and the first of them is chosen.
 
 The update is compiled twice, for processors with AVX2 and FMA and for all others. The environment
 variable ``DFOP_KERNEL`` (``baseline`` or ``avx2``), read when this module is imported, decides
