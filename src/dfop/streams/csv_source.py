@@ -31,7 +31,7 @@ BOM = b"\xef\xbb\xbf"
 # A file without a line end in so many bytes is no table.
 MAX_ROW = 2**24
 MAX_SAMPLE = 2**25
-# A block that holds a bad row is cut into parts of this size.
+# A block that holds a bad row is cut in four, and again, down to parts of this size.
 PART = 2**14
 _GAPS = sorted({f(word) for word in GAP_WORDS for f in (str, str.upper, str.title)} | {"NaN"})
 
@@ -206,14 +206,15 @@ class Parser:
 
     def _parts(self, block: Block) -> Iterator[Block]:
         separator = self._source._separator
+        step = max(len(block.data) // 4, PART)
         at, lines = 0, block.lines
         while at < len(block.data):
-            size = split_clean(block.data[at : at + PART], separator, at_end=False) or 0
+            size = split_clean(block.data[at : at + step], separator, at_end=False) or 0
             if not size:  # a row longer than that
                 size = len(block.data) - at
             part = block.data[at : at + size]
             # a part as large as the block is not cut again
-            rows = csv_rows(part, separator, True)[0] if size > PART else None
+            rows = csv_rows(part, separator, True)[0] if size > step else None
             yield Block(part, block.offset + at, lines, rows)
             at, lines = at + size, lines + count_lines(part)
 
