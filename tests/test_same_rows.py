@@ -67,7 +67,7 @@ def in_calls(model, X, y, task, cuts):
 
 
 def as_objects(frame):
-    cells = frame.astype(object).to_numpy()
+    cells = frame.astype(object).to_numpy().copy()
     cells[frame.isna().to_numpy()] = None
     return cells
 
