@@ -1,27 +1,46 @@
 """One-pass learning from data streams whose distribution changes.
 
 Learners: `DFOPClassifier`, `DFOPRegressor`; how they forget: `period`, `half_life`; files: `save`,
-`load`. Streams: `dfop.streams`. Honest scores: `evaluate`, `holdout`, `compare`. The methods of the
+`load`, bytes: `to_bytes`, `from_bytes`. Streams: `dfop.streams`. Honest scores: `evaluate`, `holdout`, `compare`. The methods of the
 paper: `dfop.baselines`. For River: `dfop.river`.
 """
 
+import sys as _sys
 from importlib.metadata import version as _version
 
-from . import baselines, streams
+from . import baselines, files, streams
 from .classifier import DFOPClassifier
 from .evaluation import compare, evaluate, holdout
+from .files import ModelFileError, from_bytes, load, save, to_bytes
 from .forgetting import half_life, period
+from .insight import drift, experts, uncertainty
 from .regressor import DFOPRegressor
 
 __all__ = [
     "DFOPClassifier",
     "DFOPRegressor",
+    "ModelFileError",
     "baselines",
     "compare",
     "evaluate",
+    "from_bytes",
     "half_life",
     "holdout",
+    "load",
     "period",
+    "save",
     "streams",
+    "to_bytes",
 ]
 __version__ = _version("dfop")
+
+# Where things were found before; the names stay.
+persistence, automatic = files, experts
+for _old, _now in {
+    "automatic": experts,
+    "drift": drift,
+    "persistence": files,
+    "uncertainty": uncertainty,
+}.items():
+    _sys.modules[f"{__name__}.{_old}"] = _now
+del experts

@@ -50,6 +50,8 @@ class LabelTarget:
     limit: int = 1000
     grows: bool = False
     """Whether classes are met on the way."""
+    one_each: bool = False
+    """Whether two classes have an output each, too: so had River's models of format 2."""
 
     flat = True
 
@@ -61,7 +63,7 @@ class LabelTarget:
     @property
     def margin(self) -> bool:
         """Whether the margin between two classes makes the prediction."""
-        return len(self.order) <= 2
+        return len(self.order) <= 2 and not self.one_each
 
     @property
     def always_two(self) -> bool:
@@ -230,7 +232,8 @@ class LabelTarget:
         if self.margin:
             return min(int(outputs[0] > TIE), len(self.order) - 1)
         least = max(outputs) - TIE
-        return next(k for k, output in enumerate(outputs) if output >= least)
+        best = next(k for k, output in enumerate(outputs) if output >= least)
+        return min(best, len(self.order) - 1)  # the spare output is no class yet
 
     def decode(self, active: Array) -> NDArray[Any]:
         """Return the labels predicted."""
