@@ -8,18 +8,29 @@ from dfop.core import Coder
 from dfop.model.model import Model
 
 from .container import Tensors
-from .values import Reading, as_json, known, listed, texts
+from .values import Reading, as_json, known, listed, texts, whole
 
-_NO_PARTS: tuple[Any, ...] = (None, [], [])
-"""Gap, texts and buckets of a column of numbers."""
+_PARTS = ("kind", "place", "gap", "texts", "buckets")
+_NUMBER: dict[str, Any] = {"kind": "number", "place": 0, "gap": None, "texts": [], "buckets": []}
 
 
 def describe_columns(model: Model, tensors: Tensors) -> dict[str, Any]:
-    """Describe the columns in their order; their running means go to the arrays."""
+    """Describe the columns in their order; their running means go to the arrays.
+
+    The first columns are often plain numbers, coded one after the other: these are counted.
+    """
     coder = model.coder
     for name, values in coder.state().items():
         tensors[f"coder/{name}"] = values
-    described: dict[str, Any] = {"coded": [_short(parts) for parts in coder.describe()]}
+    columns = coder.describe()
+    first = columns[0]["place"] if columns else 0
+    numbers = 0
+    while numbers < len(columns) and columns[numbers] == {**_NUMBER, "place": first + numbers}:
+        numbers += 1
+    described: dict[str, Any] = {
+        "numbers": [first, numbers],
+        "coded": [[parts[name] for name in _PARTS] for parts in columns[numbers:]],
+    }
     if model.by_name:
         described["names"] = as_json(model.ids, "feature name")
     elif model.names is not None:
@@ -31,34 +42,22 @@ def describe_columns(model: Model, tensors: Tensors) -> dict[str, Any]:
     return described
 
 
-def _short(parts: dict[str, Any]) -> list[Any]:
-    """Describe a column; what it has none of is left away."""
-    whole = [parts[name] for name in ("kind", "place", "gap", "texts", "buckets")]
-    while len(whole) > 2 and whole[-1] == _NO_PARTS[len(whole) - 3]:
-        whole.pop()
-    return whole
-
-
 def read_columns(model: Model, described: Any, reading: Reading) -> None:
     """Give a model the columns that were described."""
-    if type(described) is not dict:
-        raise ValueError("columns that are not described")
-    known({**{"names": 0, "lags": 0, "shared": 0}, **described},
-          {"coded", "names", "lags", "shared"}, "the columns")  # fmt: skip
-    coded = [_long(listed(parts, "a column's parts")) for parts in listed(described["coded"], "columns")]
+    given = {"names": None, "lags": [], "shared": [], **described}
+    known(given, {"numbers", "coded", "names", "lags", "shared"}, "the columns")
     sums = reading.take("coder/sums", (-1,))
     counts = reading.take("coder/counts", (-1,))
+    first, numbers = listed(given["numbers"], "columns")
+    if whole(first) + whole(numbers) > sums.size:  # numbers in a file are free, columns are not
+        raise ValueError(f"{numbers} columns")
+    columns = [{**_NUMBER, "place": first + at} for at in range(numbers)]
+    for parts in listed(given["coded"], "columns"):
+        columns.append(dict(zip(_PARTS, listed(parts, "parts of a column"), strict=True)))
     model.coder = Coder()
-    shared = [tuple(pair) for pair in described.get("shared", [])]
-    model.coder.restore(coded, sums, counts, listed(described.get("lags", []), "lags"), shared)
-    _read_names(model, described.get("names"), len(coded))
-
-
-def _long(parts: list[Any]) -> dict[str, Any]:
-    if not 2 <= len(parts) <= 5:
-        raise ValueError("a column that is not fully described")
-    kind, place, gap, texts_, buckets = [*parts, *_NO_PARTS[len(parts) - 2 :]]
-    return {"kind": kind, "place": place, "gap": gap, "texts": texts_, "buckets": buckets}
+    shared = [tuple(pair) for pair in listed(given["shared"], "shared columns")]
+    model.coder.restore(columns, sums, counts, listed(given["lags"], "lags"), shared)
+    _read_names(model, given["names"], len(columns))
 
 
 def _read_names(model: Model, names: Any, columns: int) -> None:
