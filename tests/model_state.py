@@ -10,7 +10,9 @@ def bits(state):
 
 
 def state_of(part):
-    return None if part is None else bits(part.state() if hasattr(part, "state") else part.snapshot())
+    return (
+        None if part is None else bits(part.state() if hasattr(part, "state") else part.snapshot())
+    )
 
 
 def monitor_state(monitor):
@@ -35,7 +37,7 @@ def model_state(model):
         "monitor": monitor_state(model.monitor),
         "lags": None if lags is None else (lags.recent.tolist(), list(lags.blocks)),
         "clock": model.clock,
-        "time": (model.now, model.rows, model.learned_any),
+        "time": (model.now, model.rows, model.learned),
         "waiting": (dict(model.waiting.rows), model.waiting.expired),
     }  # fmt: skip
 

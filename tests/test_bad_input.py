@@ -80,7 +80,6 @@ ROWS = {
     "a huge integer": (with_object(10**400), Y, {}, ["infinity", "row 4", "column 1"]),
     "numbers as text": (X.astype(str), Y, {}, ["text", "row 0", "column 0", "convert"]),
     "one number as text": (words_with("12"), Y, {}, ["'12'", "row 4", "column 1", "convert"]),
-    "NaN as text": (words_with("nan"), Y, {}, ["'nan'", "row 4", "column 1", "convert"]),
     "a number among words": (words_with(3), Y, {}, ["3", "row 4", "column 1", "one kind"]),
     "bytes": (np.full((6, 3), b"red"), Y, {}, ["b'red'", "row 0", "column 0"]),
     "bytes among objects": (with_object(b"1"), Y, {}, ["b'1'", "row 4", "column 1"]),

@@ -12,12 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import dfop.coding
-import dfop.plain_coder
 import dfop.river
 from dfop import DFOPClassifier, DFOPRegressor, load, save
-from dfop.batch import read_frame
-from dfop.coding import RowCoder, bucket_of
+from dfop.core import MOST_TEXTS, Coder
+from dfop.rows.tables import as_batch
 from mixed_rows import coded_by_hand, records_of, table
 from model_state import everything
 
@@ -27,15 +25,13 @@ SEEDS = st.integers(0, 2**32 - 1)
 @pytest.fixture
 def few_texts(monkeypatch):
     """Hashing after three texts, so that small tables reach it."""
-    monkeypatch.setattr(dfop.coding, "MOST_TEXTS", 3)
-    monkeypatch.setattr(dfop.plain_coder, "MOST_TEXTS", 3)
+    monkeypatch.setattr("dfop.model.model.Coder", lambda: Coder(3))
 
 
-def coded_rows(frame, weight=None):
-    coder = RowCoder()
-    coded = coder.code(read_frame(frame), np.ones(1) if weight is None else weight)
-    coder.take(coded)
-    return coder.labels(frame.columns), coded.rows
+def coded_rows(frame, weight=None, most=MOST_TEXTS):
+    coder, batch = Coder(most), as_batch(frame)
+    rows, _ = coder.code(batch.numbers, batch.texts, None, np.ones(1) if weight is None else weight)
+    return coder.labels(frame.columns), rows
 
 
 def target_of(rng, rows):
@@ -60,11 +56,6 @@ def test_text_is_coded_as_pandas_does_in_order_of_appearance():
     np.testing.assert_array_equal(rows, dummies.to_numpy())
 
 
-def test_the_hash_is_the_crc_of_the_standards():
-    assert bucket_of("123456789") == 0xCBF43926 % 32  # the check value of CRC-32
-    assert 0 <= bucket_of("\udc80") < 32  # text that is no valid Unicode
-
-
 def test_texts_beyond_the_first_hundred_share_columns():
     texts = [f"t{k}" for k in range(400)]
     names, rows = coded_rows(pd.DataFrame({"c": texts}))
@@ -83,9 +74,7 @@ def test_a_table_is_coded_as_by_hand(seed, most, zeros):
     frame = table(rng, 60)
     weight = rng.integers(0, 3, 60) * rng.uniform(0.5, 1.5, 60) if zeros else np.ones(60)
     expected, by_hand = coded_by_hand(records_of(frame), weight, most_texts=most)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(dfop.coding, "MOST_TEXTS", most)
-        names, rows = coded_rows(frame, weight)
+    names, rows = coded_rows(frame, weight, most)
     assert names == expected
     np.testing.assert_array_equal(rows, by_hand)
 

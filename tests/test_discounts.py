@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from dfop.discounts import Clock, row_weights
 
 from dfop import DFOPRegressor, half_life, period
-from dfop.discounts import Clock, row_weights
 from dfop.forgetting import ByClock, ByRows
 
 

@@ -3,9 +3,9 @@
 import matplotlib
 import numpy as np
 import pytest
+from dfop.drift import drift_spectrum
 
 from dfop.core import ErrorRecord
-from dfop.drift import drift_spectrum
 from expert_bank import MU, experts
 
 

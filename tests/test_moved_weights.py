@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from dfop.uncertainty import moved
 
 from dfop.core import Filter
-from dfop.uncertainty import moved
 
 
 def learned(X, y, mu):

@@ -7,6 +7,8 @@
 #include <nanobind/stl/string.h>
 #include <numpy/arrayobject.h>
 
+#include <cmath>
+
 #include "moved.hpp"
 
 using namespace nanobind::literals;
@@ -50,7 +52,7 @@ double step(GuardedFilter& g, nb::handle x, double y, double discount) {
     require(g.model.outputs() == 1, "step needs a filter with one output");
     require(discount > 0.0 && discount <= 1.0, "discount must be in (0, 1]");
     const auto* values = static_cast<const double*>(PyArray_DATA(row));
-    require(first_unusable(values, n) == n && first_unusable(&y, 1) == 1,
+    require(first_unusable(values, n) == n && std::fabs(y) <= kLargest,
             "x and y must be finite and below 2**500 in magnitude");
     const double one = 1.0;
     double yhat;

@@ -30,10 +30,6 @@ double fading_of(double growth, double walk) {
     return walk > 0.0 ? growth * kWalkFading : growth;
 }
 
-bool must_refresh(double faded, double fading) {
-    return fading > 1.0 && faded * fading > kRefresh;
-}
-
 // The row that will be staged when this chunk has been learned.
 inline void prefetch(const double* row, std::size_t features) {
     constexpr std::size_t kCacheLine = 64 / sizeof(double);
@@ -42,35 +38,48 @@ inline void prefetch(const double* row, std::size_t features) {
 
 }  // namespace
 
-// What only lives while rows are learned, shared by all filters of a thread.
+// What only lives while rows are learned. A few rows fit here, more into a buffer that all filters of
+// a thread share.
 struct Filter::Workspace {
-    Buffer x, b, pv, growth, walk, alpha, yhat;
-    Buffer faded, unseen;  // as the row leaves them
+    double *x, *b;                  // rows x padded
+    double* pv;                     // 2 x padded
+    double *growth, *walk, *alpha;  // of each row
 
-    void fit(std::size_t rows, std::size_t padded) {
-        for (Buffer* buffer : {&x, &b}) enlarge(*buffer, rows * padded);
-        enlarge(pv, 2 * padded);
-        for (Buffer* buffer : {&growth, &walk, &alpha, &faded, &unseen}) enlarge(*buffer, rows);
+    Workspace(std::size_t rows, std::size_t padded) {
+        const std::size_t size = 2 * (rows + 1) * padded + 3 * rows;
+        x = size <= kFew ? few_ : shared(size);
+        b = x + rows * padded;
+        pv = b + rows * padded;
+        growth = pv + 2 * padded;
+        walk = growth + rows;
+        alpha = walk + rows;
     }
-    static void enlarge(Buffer& buffer, std::size_t size) {
+    Workspace(const Workspace&) = delete;
+
+private:
+    static constexpr std::size_t kFew = 512;
+
+    static double* shared(std::size_t size) {
+        thread_local Buffer buffer;
         if (buffer.size() < size) buffer.resize(size);
+        return buffer.data();
     }
+    alignas(64) double few_[kFew];
 };
 
+// How the counters stand behind a row.
+struct Filter::Counters {
+    double faded, unseen_variance;
+};
+
+// Rows to learn. References: copies of what was written just before would cost one row's time.
 struct Filter::Rows {
     const double* X;
     std::size_t count;
-    PerRow discount, gain, walk;
+    const Targets& y;
+    const PerRow &discount, &gain, &walk;
+    double* yhat;
 };
-
-Filter::Workspace& Filter::workspace() {
-    thread_local Workspace space;
-    return space;
-}
-
-std::size_t Filter::chunk_rows() const {
-    return std::clamp<std::size_t>(kChunkDoubles / std::max<std::size_t>(padded(), 1), 8, 256);
-}
 
 double power_of_two_above(double magnitude) {
     int exponent;
@@ -96,6 +105,7 @@ void Filter::resize(std::size_t tiles, std::size_t outputs) {
     W_ = std::move(W);
     outputs_ = outputs;
     tiles_ = tiles;
+    chunk_rows_ = std::clamp<std::size_t>(kChunkDoubles / std::max<std::size_t>(new_padded, 1), 8, 256);
     U_.resize(panel_offset(tiles), 0.0);
     D_.resize(new_padded, kUnseen);
     limit_.resize(new_padded, kUnseen);
@@ -113,7 +123,12 @@ State Filter::state() {
 
 // Scales a row into its padded place; false where a feature is larger than ever before.
 bool Filter::stage(const double* row, double* x) const {
-    std::fill(x + dimension(), x + padded(), 0.0);
+    double* tile = x + dimension() / kTile * kTile;
+    double* const end = x + padded();
+    if (tile < end) {  // seldom more than one, and a loop alone would become a call of memset
+        tile[0] = tile[1] = tile[2] = tile[3] = 0.0;
+        for (tile += kTile; tile < end; ++tile) *tile = 0.0;
+    }
     if (intercept_) *x++ = inverse_scale_[0];
     return kernel_->stage(row, inverse_scale_.data() + intercept_, features_, x);
 }
@@ -205,108 +220,119 @@ void Filter::refresh_limits() {
     faded_ = 1.0;
 }
 
-// Stages as many rows as can be learned together. A row that changes scales or limits comes first
-// in its chunk; one of gain 0 ends it.
-std::size_t Filter::take_chunk(const Rows& rows, Workspace& space) {
-    const std::size_t most = std::min(rows.count, chunk_rows());
-    double faded = faded_, unseen = unseen_variance_;
+// Stages as many rows as can be learned together, from `start` on. A row that changes scales or
+// limits comes first in its chunk; one of gain 0 ends it. Tells how the counters stand behind the
+// first row.
+std::size_t Filter::take_chunk(const Rows& rows, std::size_t start, const Workspace& space,
+                               Counters& first) {
+    const std::size_t most = std::min(rows.count - start, chunk_rows_);
     std::size_t t = 0;
-    for (; t < most && rows.gain[t] >= kLeastGain; ++t) {
-        const double* row = rows.X + t * features_;
-        double* x = space.x.data() + t * padded();
-        if (t + most < rows.count) prefetch(row + most * features_, features_);
-        space.growth[t] = 1.0 / rows.discount[t];
-        space.walk[t] = rows.walk[t];
+    for (; t < most && rows.gain[start + t] >= kLeastGain; ++t) {
+        const double* row = rows.X + (start + t) * features_;
+        double* x = space.x + t * padded();
+        if (start + t + most < rows.count) prefetch(row + most * features_, features_);
+        space.growth[t] = 1.0 / rows.discount[start + t];
+        space.walk[t] = rows.walk[start + t];
         if (!stage(row, x)) {
             if (t > 0) break;
             // Time passes at the scale that the weights had until now.
-            forget(rows.discount[0], rows.walk[0]);
+            forget(rows.discount[start], rows.walk[start]);
             space.growth[0] = 1.0;
             space.walk[0] = 0.0;
             grow_scales(row);
             stage(row, x);
-            faded = faded_;
-            unseen = unseen_variance_;
         }
-        const double fading = fading_of(space.growth[t], space.walk[t]);
-        if (must_refresh(faded, fading)) {
+        double fading = fading_of(space.growth[t], space.walk[t]);
+        if (must_refresh(fading)) {
             if (t > 0) break;
             refresh_limits();
-            faded = faded_;
-        } else {
-            faded *= fading;
+            fading = 1.0;
         }
-        unseen = std::min(unseen * space.growth[t], kLargestVariance);
-        space.alpha[t] = 1.0 / rows.gain[t];
-        space.faded[t] = faded;
-        space.unseen[t] = unseen;
+        count(space.growth[t], fading);
+        if (t == 0) first = {faded_, unseen_variance_};
+        space.alpha[t] = 1.0 / rows.gain[start + t];
     }
     return t;
 }
 
-// Returns how many rows were learned. Features that are the same but for rounding, and far beyond
-// what D can tell apart, may drive U and D apart until they overflow; x'Px tells, and new limits end
-// it before the next row.
-std::size_t Filter::learn_chunk(std::size_t rows, Targets y, double* yhat, Workspace& space) {
-    rows = kernel_->learn(state(), {rows, space.x.data(), space.growth.data(), space.walk.data(),
-                                    y.values, y.row, y.column, yhat, space.alpha.data(),
-                                    space.b.data(), space.pv.data()});
-    faded_ = space.faded[rows - 1];
-    unseen_variance_ = space.unseen[rows - 1];
-    if (space.alpha[rows - 1] > kLargestAlpha) refresh_limits();
-    return rows;
+bool Filter::must_refresh(double fading) const {
+    return fading > 1.0 && faded_ * fading > kRefresh;
+}
+
+void Filter::count(double growth, double fading) {
+    faded_ *= fading;
+    unseen_variance_ = std::min(unseen_variance_ * growth, kLargestVariance);
+}
+
+// Learns up to `staged` rows and returns how many. Features that are the same but for rounding, and
+// far beyond what D can tell apart, may drive U and D apart until they overflow; x'Px tells, and new
+// limits end it before the next row.
+std::size_t Filter::learn_chunk(const Rows& rows, std::size_t start, std::size_t staged,
+                                const Workspace& space, const Counters& first) {
+    const double* y = rows.y.values + static_cast<std::ptrdiff_t>(start) * rows.y.row;
+    const std::size_t learned = kernel_->learn(
+        state(), {staged, space.x, space.growth, space.walk, y, rows.y.row, rows.y.column,
+                  rows.yhat + start * outputs_, space.alpha, space.b, space.pv});
+    if (learned < staged) {
+        faded_ = first.faded;
+        unseen_variance_ = first.unseen_variance;
+        for (std::size_t t = 1; t < learned; ++t)
+            count(space.growth[t], fading_of(space.growth[t], space.walk[t]));
+    }
+    if (space.alpha[learned - 1] > kLargestAlpha) refresh_limits();
+    return learned;
 }
 
 void Filter::learn(const double* X, std::size_t n, Targets y, PerRow discount, PerRow gain,
                    PerRow walk, double* yhat) {
-    Workspace& space = workspace();
-    space.fit(std::min(n, chunk_rows()), padded());
-    for (std::size_t t = 0, rows; t < n; t += rows) {
-        rows = 1;
+    const Workspace space(std::min(n, chunk_rows_), padded());
+    const Rows rows{X, n, y, discount, gain, walk, yhat};
+    for (std::size_t t = 0; t < n;) {
         if (gain[t] < kLeastGain) {
             predict(X + t * features_, 1, yhat + t * outputs_);
-            continue;
-        }
-        if (dimension() == 0) {  // no constant, and no feature seen yet
+            ++t;
+        } else if (dimension() == 0) {  // no constant, and no feature seen yet
             std::fill_n(yhat + t * outputs_, outputs_, 0.0);
             forget(discount[t], walk[t]);
-            continue;
+            ++t;
+        } else {
+            Counters first;
+            const std::size_t staged = take_chunk(rows, t, space, first);
+            t += learn_chunk(rows, t, staged, space, first);
         }
-        rows = take_chunk({X + t * features_, n - t, discount.from(t), gain.from(t), walk.from(t)},
-                          space);
-        rows = learn_chunk(rows, y.from(t), yhat + t * outputs_, space);
     }
 }
 
 void Filter::predict(const double* X, std::size_t n, double* yhat) const {
-    Workspace& space = workspace();
-    space.fit(1, padded());
+    const Workspace space(1, padded());
     for (std::size_t t = 0; t < n; ++t) {
-        stage_to_predict(X + t * features_, space.x.data());
-        kernel_->predict(W_.data(), tiles_, outputs_, space.x.data(), yhat + t * outputs_);
+        stage_to_predict(X + t * features_, space.x);
+        kernel_->predict(W_.data(), tiles_, outputs_, space.x, yhat + t * outputs_);
     }
 }
 
 void Filter::forget(double discount, double walk) {
-    const double growth = 1.0 / discount, fading = fading_of(growth, walk);
-    if (must_refresh(faded_, fading))
+    const double growth = 1.0 / discount;
+    double fading = fading_of(growth, walk);
+    if (must_refresh(fading)) {
         refresh_limits();
-    else
-        faded_ *= fading;
+        fading = 1.0;
+    }
+    count(growth, fading);
     kernel_->forget(D_.data(), limit_.data(), padded(), growth, walk);
-    unseen_variance_ = std::min(unseen_variance_ * growth, kLargestVariance);
 }
 
 double Filter::replay(const double* X, Targets y, Steps steps, PerRow discount,
                       PerRow log_discount, double* stamps, double now, double* yhat) {
-    Workspace::enlarge(workspace().yhat, outputs_);
+    thread_local std::vector<double> unread;
+    unread.resize(outputs_);
     for (std::size_t i = 0; i < steps.count; ++i) {
         const std::int64_t step = steps.values[i];
         const auto s = static_cast<std::size_t>(step < 0 ? ~step : step);
         if (step < 0) {
             const double gain = std::exp(now - stamps[s]);
             learn(X + s * features_, 1, y.from(s), kNoDiscount, {&gain, 0}, kNoWalk,
-                  workspace().yhat.data());
+                  unread.data());
             continue;
         }
         const std::size_t rows = steps.labelled_at_once(i);

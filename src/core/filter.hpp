@@ -122,14 +122,17 @@ public:
 private:
     struct Workspace;
     struct Rows;
-    static Workspace& workspace();
+    struct Counters;
 
     std::size_t dimension() const { return features_ + intercept_; }
     std::size_t padded() const { return kTile * tiles_; }
-    std::size_t chunk_rows() const;
     void resize(std::size_t tiles, std::size_t outputs);
-    std::size_t take_chunk(const Rows& rows, Workspace& space);
-    std::size_t learn_chunk(std::size_t rows, Targets y, double* yhat, Workspace& space);
+    std::size_t take_chunk(const Rows& rows, std::size_t start, const Workspace& space,
+                           Counters& first);
+    std::size_t learn_chunk(const Rows& rows, std::size_t start, std::size_t staged,
+                            const Workspace& space, const Counters& first);
+    bool must_refresh(double fading) const;
+    void count(double growth, double fading);
     bool stage(const double* row, double* x) const;
     void stage_to_predict(const double* row, double* x) const;
     void grow_scales(const double* row);
@@ -144,6 +147,7 @@ private:
     State state();
 
     std::size_t features_, outputs_, tiles_ = 0;
+    std::size_t chunk_rows_ = 0;  // how many rows are learned together at most
     bool intercept_;
     double prior_variance_;
     bool relative_prior_;  // whether the prior is meant for scaled features, and for all together

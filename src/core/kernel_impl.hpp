@@ -114,8 +114,8 @@ inline void pass_outputs(std::conditional_t<Update, double, const double>* W, st
 template <std::size_t Width>
 class Outputs {
 public:
-    Outputs(const State& s, const Chunk& c, std::size_t first)
-        : s_(s), c_(c), first_(first), W_(s.W + first * kTile * s.tiles) {
+    Outputs(const State& s, const Chunk& c, std::size_t rows, std::size_t first)
+        : s_(s), c_(c), rows_(rows), first_(first), W_(s.W + first * kTile * s.tiles) {
         pass_outputs<Width, false, true>(W_, s.tiles, nullptr, nullptr, c.x, dot_);
     }
 
@@ -130,20 +130,20 @@ public:
             p[k] = (y - dot_[k]) * inverse;
         }
         const double* b = c_.b + t * padded;
-        if (t + 1 < c_.rows)
+        if (t + 1 < rows_)
             pass_outputs<Width, true, true>(W_, s_.tiles, p, b, c_.x + (t + 1) * padded, dot_);
         else
             pass_outputs<Width, true, false>(W_, s_.tiles, p, b, nullptr, nullptr);
     }
 
     void learn_all() {
-        for (std::size_t t = 0; t < c_.rows; ++t) learn(t);
+        for (std::size_t t = 0; t < rows_; ++t) learn(t);
     }
 
 private:
     const State& s_;
     const Chunk& c_;
-    std::size_t first_;
+    std::size_t rows_, first_;
     double* W_;
     double dot_[Width];
 };
@@ -151,7 +151,8 @@ private:
 // One group of panels through all rows; behind the last group, an only output follows at once, so
 // that its chain of sums runs beside the next row's. Returns how many rows were learned: several
 // groups must all learn the same rows, so only a group that is all of U can end early.
-std::size_t learn_panels(const State& s, const Chunk& c, std::size_t first, std::size_t end) {
+std::size_t learn_panels(const State& s, const Chunk& c, std::size_t rows, std::size_t first,
+                         std::size_t end) {
     const std::size_t padded = kTile * s.tiles;
     const bool whole = first == 0 && end == s.tiles;
     const auto panel = [&](std::size_t j) { return s.U + panel_offset(j); };
@@ -166,9 +167,9 @@ std::size_t learn_panels(const State& s, const Chunk& c, std::size_t first, std:
         store(pv(j), pass<false, true>(panel(j), j + 1, nullptr, nullptr, c.x));
     all_scalars(0);
     std::optional<Outputs<1>> output;
-    if (end == s.tiles && s.outputs == 1) output.emplace(s, c, 0);
+    if (end == s.tiles && s.outputs == 1) output.emplace(s, c, rows, 0);
     std::size_t t = 0;
-    for (; t + 1 < c.rows && !(whole && c.alpha[t] > kLargestAlpha); ++t) {
+    for (; t + 1 < rows && !(whole && c.alpha[t] > kLargestAlpha); ++t) {
         double* b = c.b + t * padded;
         const double* x = c.x + (t + 1) * padded;
         for (std::size_t j = first; j < end; ++j)
@@ -183,23 +184,23 @@ std::size_t learn_panels(const State& s, const Chunk& c, std::size_t first, std:
     return t + 1;
 }
 
-std::size_t learn(const State& s, const Chunk& chunk) {
+std::size_t learn(const State& s, const Chunk& c) {
     if (s.dimension <= kSmall && s.dimension > 0 && s.outputs == 1)
-        return kLearnSmall[s.dimension - 1](s, chunk);
-    Chunk c = chunk;
+        return kLearnSmall[s.dimension - 1](s, c);
+    std::size_t rows = c.rows;
     std::fill_n(c.b, c.rows * kTile * s.tiles, 0.0);
     for (std::size_t first = 0, end; first < s.tiles; first = end) {
         end = first + 1;
         while (end < s.tiles &&
                (panel_offset(end + 1) - panel_offset(first)) * sizeof(double) <= kGroupBytes)
             ++end;
-        c.rows = learn_panels(s, c, first, end);
+        rows = learn_panels(s, c, rows, first, end);
     }
-    if (s.outputs == 1) return c.rows;
+    if (s.outputs == 1) return rows;
     std::size_t k = 0;
-    for (; k + 4 <= s.outputs; k += 4) Outputs<4>(s, c, k).learn_all();
-    for (; k < s.outputs; ++k) Outputs<1>(s, c, k).learn_all();
-    return c.rows;
+    for (; k + 4 <= s.outputs; k += 4) Outputs<4>(s, c, rows, k).learn_all();
+    for (; k < s.outputs; ++k) Outputs<1>(s, c, rows, k).learn_all();
+    return rows;
 }
 
 void forget(double* D, const double* cap, std::size_t n, double growth, double walk) {

@@ -33,7 +33,8 @@ std::size_t learn_small(const State& s, const Chunk& c) {
         D[j] = s.D[j], cap[j] = s.cap[j], w[j] = s.W[j];
     }
     std::size_t t = 0;
-    for (bool sound = true; t < c.rows && sound; ++t) {
+    double alpha = 0.0;
+    for (; t < c.rows && alpha <= kLargestAlpha; ++t) {
         const double* x = c.x + t * padded;
         for (std::size_t j = 0; j < N; ++j) {
             f[j] = x[j];
@@ -41,7 +42,8 @@ std::size_t learn_small(const State& s, const Chunk& c) {
         }
         const double yhat = dot_product<N>(w, x);
         c.yhat[t] = yhat;
-        double alpha = c.alpha[t], inverse = 1.0 / alpha;
+        alpha = c.alpha[t];
+        double inverse = 1.0 / alpha;
         for (std::size_t j = 0; j < N; ++j) {
             const double grown = fma(D[j], c.growth[t], c.walk[t]);
             const double d = grown < cap[j] ? grown : cap[j];
@@ -60,9 +62,8 @@ std::size_t learn_small(const State& s, const Chunk& c) {
         }
         const double step = (c.y[static_cast<std::ptrdiff_t>(t) * c.y_row] - yhat) * inverse;
         for (std::size_t i = 0; i < N; ++i) w[i] = fma(b[i], step, w[i]);
-        sound = alpha <= kLargestAlpha;
-        c.alpha[t] = alpha;
     }
+    c.alpha[t - 1] = alpha;
     for (std::size_t j = 0; j < N; ++j) {
         for (std::size_t i = 0; i < j; ++i) s.U[tile_offset(i, j)] = u[j][i];
         s.D[j] = D[j], s.W[j] = w[j];

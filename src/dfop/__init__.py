@@ -34,13 +34,13 @@ __all__ = [
 ]
 __version__ = _version("dfop")
 
-# Where things were found before; the names stay.
-persistence, automatic = files, experts
-for _old, _now in {
-    "automatic": experts,
-    "drift": drift,
-    "persistence": files,
-    "uncertainty": uncertainty,
-}.items():
-    _sys.modules[f"{__name__}.{_old}"] = _now
-del experts
+# Modules under the names that they had before.
+automatic, persistence = experts, files
+_sys.modules.update(
+    {
+        "dfop.automatic": experts,
+        "dfop.drift": drift,
+        "dfop.persistence": files,
+        "dfop.uncertainty": uncertainty,
+    }
+)

@@ -138,8 +138,8 @@ class DFOPClassifier(ClassifierMixin, Insight, Estimator):
         )
         self.max_classes = max_classes
 
-    def _parameters(self) -> tuple[Any, ...]:
-        return (*super()._parameters(), self.max_classes)
+    def _parameters(self) -> dict[str, Any]:
+        return {**super()._parameters(), "max_classes": self.max_classes}
 
     def _new_target(self, y: Any) -> LabelTarget | SeveralLabels:
         if y is not None and np.asarray(y).ndim == 2:

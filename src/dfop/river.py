@@ -18,6 +18,7 @@ try:
 except ImportError as error:
     raise ImportError("dfop.river needs River: pip install 'dfop[river]'") from error
 
+from .core import LARGEST
 from .forgetting import ByClock, Forgetting
 from .insight.experts import bank_of, weights_of
 from .insight.uncertainty import half_widths_at
@@ -51,6 +52,8 @@ _PARAMETERS = (
 
 class _RiverLearner(Insight, base.Estimator):
     """A model fed with dicts."""
+
+    takes_batches = True  # in evaluation: missing values come as None
 
     def __init__(self, target: Target, **parameters: Any) -> None:
         settings = Settings.of(**parameters)
@@ -194,8 +197,8 @@ class DFOPRegressor(_RiverLearner, base.MiniBatchRegressor):
         if self._model.engine is None or settings.lags or settings.several_experts:
             return
         # A Python method around the compiled one would cost a third of the time at few features.
-        self.learn_one = self._rows.named.learn_function()  # type: ignore[method-assign]
-        self.predict_one = self._rows.named.predict_function()  # type: ignore[method-assign]
+        self.learn_one = self._rows.named.learn_function()  # type: ignore
+        self.predict_one = self._rows.named.predict_function()  # type: ignore
 
     def learn_one(self, x: Row, y: float) -> None:
         """Learn one row.
@@ -209,7 +212,7 @@ class DFOPRegressor(_RiverLearner, base.MiniBatchRegressor):
         """
         model = self._checked()
         with model.lock:
-            values = target_numbers([y], 1)[:, np.newaxis]
+            values = np.array([[_number(y)]])
             first = model.engine is None
             self._rows.learn(x, Planned(model.target, values))
             if first:
@@ -519,6 +522,16 @@ def _frame(X: Any, values: Array, names: Any) -> Any:
     import pandas as pd
 
     return pd.DataFrame(values, index=X.index, columns=list(names))
+
+
+def _number(y: Any) -> float:
+    try:
+        number = math.nan if isinstance(y, str | bytes) else float(y)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not abs(number) <= LARGEST:
+        raise ValueError(f"y is {y!r}: y must be finite and below 2**500 in magnitude")
+    return number
 
 
 def _check_label(label: Any, where: str = "") -> None:

@@ -1,4 +1,4 @@
-"""Outputs and targets that come later are as if they had been there; those that go leave no trace."""
+"""Outputs and targets that come later were always there; those that go leave no trace."""
 
 import numpy as np
 import pytest

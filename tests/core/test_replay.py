@@ -1,4 +1,4 @@
-"""Labels that come late: what `replay` does in one call is what its parts do one after the other."""
+"""Labels that come late: `replay` does in one call what its parts do one after the other."""
 
 import math
 

@@ -203,3 +203,151 @@ class Hoarder(RegressorMixin, BaseEstimator):
 
     def predict(self, X):
         return np.zeros(len(X))
+
+
+class LateLeastSquares(LeastSquares):
+    """It takes the labels that arrive between rows in the call that brings the rows."""
+
+    def predict_pending(self, X, keys, labels=None):
+        late_keys, y, before = labels or ([], [], [])
+        self.calls_ = [*getattr(self, "calls_", []), (keys[0], len(keys))]
+        self.rows_ = getattr(self, "rows_", {})
+        out = []
+        for t in range(len(keys) + 1):
+            for j in np.flatnonzero(np.asarray(before) == t):
+                self.partial_fit(self.rows_.pop(late_keys[j]), y[j : j + 1])
+            if t < len(keys):
+                self.rows_[keys[t]] = X[t : t + 1]
+                out += self.predict(X[t : t + 1]).tolist()
+        return np.array(out)
+
+    def learn_pending(self, keys, y):
+        raise AssertionError("labels come with the rows")
+
+
+class Listener(RegressorMixin, BaseEstimator):
+    """It takes Batches and keeps what it was given."""
+
+    takes_batches = True
+
+    def __init__(self):
+        self.heard = []
+
+    def predict_then_learn(self, X, y, time=None):
+        self.heard.append((X, y, time))
+        return np.zeros(len(y))
+
+    def partial_fit(self, X, y, time=None):
+        self.heard.append((X, y, time))
+        return self
+
+    def predict(self, X):
+        self.heard.append((X, None, None))
+        return np.zeros(len(X))
+
+
+class WeighsRed(RegressorMixin, BaseEstimator):
+    """A scikit-learn model that takes frames with text."""
+
+    def predict(self, X):
+        return (X["colour"] == "red").to_numpy(float)
+
+    def partial_fit(self, X, y):
+        self.kinds_ = list(X.dtypes)
+        return self
+
+
+# -- models that look before they predict ------------------------------------------------------
+
+
+class _Leaky(RegressorMixin, BaseEstimator):
+    """Honest least squares, whose predictions are then changed by what is not known yet."""
+
+    def predict_then_learn(self, X, y):
+        if not hasattr(self, "inner_"):
+            self.inner_, self.labels_ = LeastSquares(), np.empty(0)
+        honest = self.inner_.predict_then_learn(X, y)
+        before = len(self.labels_)
+        self.labels_ = np.append(self.labels_, y)
+        return np.array([self.leak(p, before + t, y) for t, p in enumerate(honest)])
+
+
+class ClipsToRange(_Leaky):
+    """It clips to the range of the labels, the row's own included."""
+
+    def leak(self, p, t, y):
+        seen = self.labels_[: t + 1]
+        return np.clip(p, seen.min(), seen.max())
+
+
+class WidensOnlyUpwards(_Leaky):
+    """It clips at the largest label, the row's own included."""
+
+    def leak(self, p, t, y):
+        return min(p, self.labels_[: t + 1].max())
+
+
+class RoundsToUnit(_Leaky):
+    """It rounds to a fraction of the power of two that spans the labels, its own included."""
+
+    def leak(self, p, t, y):
+        unit = 2.0 ** np.ceil(np.log2(np.abs(self.labels_[: t + 1]).max() or 1.0)) / 2**20
+        return np.round(p / unit) * unit
+
+
+class AddsBatchMean(_Leaky):
+    """It knows a millionth of the mean of its batch."""
+
+    def leak(self, p, t, y):
+        return p + 1e-6 * np.mean(y)
+
+
+class KnowsIfConstant(_Leaky):
+    """It gives the only label there is, until there is another: its own is enough."""
+
+    def leak(self, p, t, y):
+        seen = self.labels_[: t + 1]
+        return seen[0] if np.ptp(seen) == 0 else p
+
+
+class ReadsNextLabel(_Leaky):
+    """It follows the label of the next row, a little."""
+
+    def leak(self, p, t, y):
+        return p + 1e-6 * self.labels_[min(t + 1, len(self.labels_) - 1)]
+
+
+class ReadsOwnSign(_Leaky):
+    """It knows whether its label is above 0."""
+
+    def leak(self, p, t, y):
+        return p + 1e-6 * np.sign(self.labels_[t])
+
+
+class ClassOrder(ClassifierMixin, BaseEstimator):
+    """Majority of the past; of equal ones, the class that comes first in the batch."""
+
+    def predict_then_learn(self, X, y):
+        order = list(dict.fromkeys(y))
+        counts = dict.fromkeys(order, 0)
+        out = []
+        for label in y:
+            out.append(max(order, key=counts.__getitem__))
+            counts[label] += 1
+        return np.array(out)
+
+
+class CountsClasses(ClassifierMixin, BaseEstimator):
+    """It predicts the second class as soon as there are two, the row's own label included."""
+
+    def predict_then_learn(self, X, y):
+        return np.array([np.unique(y[: t + 1])[:2][-1] for t in range(len(y))])
+
+
+class ProbabilityLeak(FastProba):
+    """Its labels are honest; its probabilities know the frequencies of the batch."""
+
+    def predict_proba_then_learn(self, X, y, classes=None):
+        p = super().predict_proba_then_learn(X, y, classes)
+        q = np.array([np.mean(y == label) for label in classes])
+        return 0.999 * p + 0.001 * q

@@ -6,6 +6,8 @@ from pathlib import Path
 import matplotlib
 import numpy as np
 
+from dfop import DFOPClassifier
+
 from .fakes import FastSGD, Rows
 
 PAGE = Path(__file__).parents[2] / "docs" / "evaluation.md"
@@ -27,12 +29,13 @@ def test_every_block_of_the_page_runs(tmp_path, monkeypatch, capsys):
         "y": y,
         "model": FastSGD(),
         "rival": FastSGD(),
+        "learner": DFOPClassifier(),
         "stream": Known(X, y),
         "orders": Known(X, y, time=np.arange(40).astype("M8[D]")),
         "sensor": Known(X, y, time=np.arange(40.0)),
     }
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
-    assert len(blocks) == 5
+    assert len(blocks) == 6
     for block in blocks:
         exec(block, names)
     assert (tmp_path / "run.jsonl").exists()

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 
 from dfop.evaluation import compare, evaluate
-from dfop.evaluation.adapters import untrained
+from dfop.evaluation.models import untrained
 
 from .fakes import FastSGD, LeastSquares, Numbers, Rows
 

@@ -273,7 +273,7 @@ def test_several_outputs(kind):
     assert len(by_class.predict_outputs(row)) == 4
     before = everything(by_class)
     for wrong in (np.zeros(3), np.array([0.0, 0.0, 0.0, np.nan])):
-        with pytest.raises(ValueError, match="targets must be finite|one target per output"):
+        with pytest.raises(ValueError, match=r"targets must be finite|one target per output"):
             by_class.step({"new": 1.0}, wrong)
     with pytest.raises(ValueError, match="one after the other"):
         by_class.step_class({"new": 1.0}, 5)
@@ -314,7 +314,7 @@ def test_lags_must_fit():
     rows = rows_of()
     rows.coder.open_lags(2)
     for values in (np.zeros(1), np.array([0.0, np.inf])):
-        with pytest.raises(ValueError, match="one value per lag|lags must be finite"):
+        with pytest.raises(ValueError, match=r"one value per lag|lags must be finite"):
             rows.set_lags(values)
     rows.set_lags(np.array([1.0, 2.0]))
     assert rows.code({"a": 3.0}).tolist() == [[1.0, 2.0, 3.0]]

@@ -23,10 +23,14 @@ CASES = {
     "ragged, short": ("a.csv", "x,z,y\n1,2,a\n3,b\n5,6,a\n", {}, ["row 2", "2 cells"]),
     "ragged, long": ("a.csv", "x,z,y\n1,2,a\n3,4,b,9\n", {}, ["row 2", "4 cells"]),
     "ragged first row": ("a.csv", "x,z,y\n1,2\n", {}, ["row 1", "2 cells"]),
-    "not a number": ("a.csv", "x,z,y\n1,2,a\n3,four,b\n", {}, ["row 2", "'z'", "'four'"]),
+    "not a number": (
+        "a.csv", "x,z,y\n1,2,a\n3,four,b\n" + "5,6,a\n" * 9, {}, ["row 2", "'z'", "'four'"],
+    ),
     "not finite": ("a.csv", "x,z,y\n1,2,a\n3,inf,b\n", {}, ["row 2", "'z'", "not finite"]),
-    "missing cell": ("a.csv", "x,z,y\n1,2,a\n,4,b\n", {}, ["row 2", "'x'", "missing"]),
-    "nan": ("a.csv", "x,z,y\n1,2,a\n3,nan,b\n", {}, ["row 2", "'z'", "missing"]),
+    "missing cell": (
+        "a.csv", "x,z,y\n1,2,a\n,4,b\n", {"missing": "error"}, ["row 2", "'x'", "missing"],
+    ),
+    "nan": ("a.csv", "x,z,y\n1,2,a\n3,nan,b\n", {"missing": "error"}, ["row 2", "'z'", "missing"]),
     "missing label": ("a.csv", "x,z,y\n1,2,a\n3,4,\n", {}, ["row 2", "'y'", "label is missing"]),
     "no target": ("a.csv", GOOD, {"target": "price"}, ["'price'", "target", "x, z, y"]),
     "no such feature": ("a.csv", GOOD, {"features": ["x", "q"]}, ["'q'", "feature", "x, z, y"]),
@@ -52,9 +56,16 @@ CASES = {
     "cut parquet": ("a.parquet", b"PAR1 nothing more", {}, ["broken or cut off"]),
     "json, broken": ("a.jsonl", '{"x": 1, "y": "a"}\n{"x": 2,\n', {}, ["row 2", "not JSON"]),
     "json, no object": ("a.jsonl", '{"x": 1, "y": "a"}\n[2]\n', {}, ["row 2", "object"]),
-    "json, new key": ("a.jsonl", JSON + '{"x": 2, "y": "b", "q": 1}', {}, ["row 2", "'q'"]),
-    "json, lost key": ("a.jsonl", JSON + '{"y": "b"}', {}, ["row 2", "'x'", "missing"]),
-    "json, nested": ("a.jsonl", '{"x": [1], "y": "a"}\n', {}, ["row 1", "'x'", "not a number"]),
+    "json, new key": (
+        "a.jsonl", JSON * 10_000 + '{"x": 2, "y": "b", "q": 1}', {}, ["row 10001", "'q'"],
+    ),
+    "json, lost key": (
+        "a.jsonl", JSON + '{"y": "b"}', {"missing": "error"}, ["row 2", "'x'", "missing"],
+    ),
+    "json, nested": ("a.jsonl", '{"x": [1], "y": "a"}\n', {}, ["'x'", "neither numbers", "[1]"]),
+    "json, nested once": (
+        "a.jsonl", JSON * 20 + '{"x": [1], "y": "b"}\n', {}, ["row 21", "'x'", "not a number"],
+    ),
     "arff, no data": ("a.arff", "@relation r\n@attribute x real\n", {}, ["no @data"]),
     "arff, ragged": ("a.arff", ARFF + "1,a\n2\n", {}, ["row 2", "1 cells"]),
     "arff, sparse": ("a.arff", ARFF + "{0 1}\n", {}, ["row 1", "sparse"]),
@@ -82,17 +93,17 @@ def test_rows_are_counted_through_all_pieces(tmp_path):
     """A bad cell far into a file, well behind the first piece that the parser reads."""
     path = tmp_path / "long.csv"
     path.write_text("x,y\n" + "1,0.5\n" * 500_000 + "oops,0.5\n" + "1,0.5\n" * 10)
-    with pytest.raises(DataError, match=r"row 500001, column 'x'"):
+    with pytest.raises(DataError, match=r"row 500001 \(line 500002, byte 3000004\), column 'x'"):
         attempt(path)
     path.write_text("x,y\n" + "1,0.5\n" * 500_000 + "1\n" + "1,0.5\n" * 10)
-    with pytest.raises(DataError, match=r"row 500001: 1 cells"):
+    with pytest.raises(DataError, match=r"row 500001 \(line 500002, byte 3000004\): 1 cells"):
         attempt(path)
 
 
 def test_a_broken_frame_is_refused():
     frame = pd.DataFrame({"x": [1.0, None, 3.0], "y": ["a", "b", "a"]})
     with pytest.raises(DataError, match=r"frame, row 2, column 'x': the cell is missing"):
-        attempt(frame)
+        attempt(frame, missing="error")
     with pytest.raises(DataError, match=r"frame, row 2, column 'y': the label is missing"):
         attempt(pd.DataFrame({"x": [1.0, 2.0], "y": ["a", None]}))
 

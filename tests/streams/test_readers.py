@@ -69,6 +69,7 @@ def test_every_source_gives_the_same_stream(tmp_path):
             assert stream.classes == ("down", "up"), kind
             assert len(stream) == 3, kind
         ((X, y, time),) = stream.timed_batches(10)
+        assert X.names == ("size", "height"), kind
         np.testing.assert_array_equal(X, [[1, 0.5], [2, -1.25], [3, 3e-5]], err_msg=kind)
         assert y.tolist() == ["up", "down", "up"], kind
         np.testing.assert_array_equal(time, np.array(FRAME["when"], "datetime64[us]"), kind)
@@ -124,12 +125,12 @@ def test_several_targets_and_chosen_features(tmp_path):
     assert y.tolist() == [[3, 4], [7, 8]]
 
 
-def test_gaps_are_nan_only_if_asked_for(tmp_path):
+def test_gaps_are_nan_unless_they_are_errors(tmp_path):
     path = csv_file(tmp_path, "x,y\n1,a\n,b\nNA,a\n")
-    X, _ = read(path, target="y", missing="nan").arrays()
+    X, _ = read(path, target="y").arrays()
     assert np.isnan(X[:, 0]).tolist() == [False, True, True]
-    with pytest.raises(DataError, match=r"row 2, column 'x': the cell is missing"):
-        read(path, target="y").arrays()
+    with pytest.raises(DataError, match=r"row 2 .line 3, byte 8., column 'x': the cell is missing"):
+        read(path, target="y", missing="error").arrays()
 
 
 def test_times_may_be_numbers_or_dates_with_zones():

@@ -23,7 +23,7 @@ def test_batches_of_any_size_of_any_slice_are_the_rows_in_order(n, size, cut):
         streams.append(read(rows, target="y"))
     for stream in streams:
         part = stream[cut[0] : cut[1]]
-        batches = [X[:, 0].tolist() for X, _ in part.batches(size)]
+        batches = [np.asarray(X)[:, 0].tolist() for X, _ in part.batches(size)]
         assert [row for batch in batches for row in batch] == expected
         assert all(len(batch) == size for batch in batches[:-1])
         assert len(part) == len(expected)
@@ -76,11 +76,11 @@ def test_arrays_are_checked_with_row_and_column():
     X = np.zeros((3, 2))
     X[1, 1] = np.nan
     with pytest.raises(DataError, match=r"arrays, row 2, column 'x2': the cell is missing"):
-        Stream.from_arrays(X, [0, 1, 0])
-    assert np.isnan(Stream.from_arrays(X, [0, 1, 0], missing="nan").arrays()[0][1, 1])
+        Stream.from_arrays(X, [0, 1, 0], missing="error")
+    assert np.isnan(Stream.from_arrays(X, [0, 1, 0]).arrays()[0][1, 1])
     X[1, 1] = np.inf
     with pytest.raises(DataError, match=r"row 2, column 'x2': inf is not finite"):
-        Stream.from_arrays(X, [0, 1, 0], missing="nan")
+        Stream.from_arrays(X, [0, 1, 0])
     with pytest.raises(DataError, match="row 3, column 'y'"):
         Stream.from_arrays(np.zeros((3, 1)), [0.0, 1.0, np.nan])
     with pytest.raises(ValueError, match="3 rows and y has 2"):

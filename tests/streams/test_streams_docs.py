@@ -10,7 +10,8 @@ from dfop import streams
 PAGE = Path(__file__).parents[2] / "docs" / "streams.md"
 
 
-def test_the_examples_of_the_page_run():
+def test_the_examples_of_the_page_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
     result = doctest.testfile(str(PAGE), module_relative=False, optionflags=flags)
     assert result.attempted > 10

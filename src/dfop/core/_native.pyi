@@ -1,4 +1,4 @@
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -176,14 +176,14 @@ class Coder:
     def code(
         self,
         numbers: NDArray[np.float64],
-        texts: dict[int, tuple[NDArray[np.int64], list[str]]],
+        texts: Mapping[int, tuple[NDArray[np.int64], list[str]]],
         columns: Sequence[int] | None,
         weight: NDArray[np.float64],
     ) -> tuple[NDArray[np.float64], list[tuple[int, int]]]: ...
     def code_to_predict(
         self,
         numbers: NDArray[np.float64],
-        texts: dict[int, tuple[NDArray[np.int64], list[str]]],
+        texts: Mapping[int, tuple[NDArray[np.int64], list[str]]],
         columns: Sequence[int] | None,
     ) -> NDArray[np.float64]: ...
     def open_lags(self, count: int) -> int: ...

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from ._extras import need
+from dfop.rows.extras import need
 
 Progress = bool | Callable[[int, int | None], object]
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dfop.rows.extras import need
+
 from . import statistics, table
-from ._extras import need
 from .measures import GREATER_IS_BETTER
 from .sources import Array
 

@@ -54,6 +54,60 @@ def known_labels(first: int, last: int, delay: Delay, base: int, time: Array | N
     return np.asarray(np.minimum(arrived, rows))
 
 
+class Arrivals:
+    """Count the labels that have arrived, batch by batch.
+
+    Only times of rows whose labels are under way are kept: memory grows with the delay, not
+    with the stream.
+
+    Parameters
+    ----------
+    delay : int, float, timedelta or numpy.timedelta64
+        How long labels take.
+
+    Examples
+    --------
+    >>> arrivals = Arrivals(1)
+    >>> arrivals.count(3, None), arrivals.count(2, None)
+    (array([0, 0, 1, 2]), array([2, 3, 4]))
+    """
+
+    def __init__(self, delay: Delay) -> None:
+        self.delay = delay
+        self.seen = 0  # rows so far
+        self._base = 0  # the first row whose label is under way
+        self._times: Array | None = None  # of the rows from there on
+
+    def count(self, n: int, time: Array | None) -> Array:
+        """Count the labels known before each of the next rows, and after the last.
+
+        Parameters
+        ----------
+        n : int
+            How many rows come.
+        time : array of shape (n,) or None
+            Their moments.
+
+        Returns
+        -------
+        array of int of shape (n + 1,)
+            The last entry is for a row that would come next, at the moment of the last.
+        """
+        times = time
+        if time is not None:
+            if self._times is not None:
+                times = np.concatenate([self._times, time])
+            assert times is not None
+            check_clock(times, self.delay, self._base)
+            times = np.append(times, times[-1:])
+        end = self.seen + n
+        known = known_labels(self.seen, end + 1, self.delay, self._base, times)
+        if times is not None:
+            self._times = times[int(known[-1]) - self._base : -1]
+        self.seen, self._base = end, int(known[-1])
+        return known
+
+
 def check_delay(delay: Delay, clocked: bool) -> None:
     """Refuse what is no delay, or none that the stream can measure.
 

@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._extras import need
+from dfop.plotting import draw_lines
+from dfop.rows.extras import need
+
 from ._progress import Progress, reporter
-from .adapters import adapt, name_of, task_of
-from .sources import Array, Stream, Task, as_stream, length, timed_batches
+from .adapters import Learner, adapt
+from .models import name_of, task_of
+from .sources import Array, Stream, Task, as_stream, labelled_batches, length, named_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -98,9 +101,13 @@ class Holdout:
         >>> h.plot().get_ylabel()
         'MSE on fresh rows'
         """
-        from .figures import draw_lines
-
-        ax = draw_lines(ax, self.rows, [(self.model, self.scores)], self.changes)
+        ax = draw_lines(
+            ax,
+            self.rows,
+            [(self.model, self.scores)],
+            self.changes,
+            loss=self.task == "regression",
+        )
         ax.set_ylabel(f"{self.score_name} on fresh rows")
         ax.set_title(self.stream, loc="left")
         return ax
@@ -146,11 +153,12 @@ def holdout(
     >>> import numpy as np
     >>> from sklearn.linear_model import SGDRegressor
     >>> from dfop.evaluation.sources import ArrayStream
+    >>> from dfop.rows import Batch
     >>> class Step(ArrayStream):  # the level is 0, and 1 from row 200 on
     ...     def fresh(self, t, n, rng):
     ...         return np.ones((n, 1)), np.full(n, float(t >= 200))
-    >>> y = np.repeat([0.0, 1.0], 200)
-    >>> stream = Step(np.ones((400, 1)), y, "regression", ["one"], None, changes=[200])
+    >>> rows, y = Batch(np.ones((400, 1))), np.repeat([0.0, 1.0], 200)
+    >>> stream = Step(rows, y, "regression", changes=[200])
     >>> result = holdout(SGDRegressor(random_state=0), stream, every=100)
     >>> result.rows
     array([100, 200, 300, 400])
@@ -171,25 +179,19 @@ def holdout(
     rng = np.random.default_rng(seed)
     rows: list[int] = []
     scores: list[float] = []
-
-    def score(concept: int) -> None:
-        X, y = draw(concept, size, rng)
-        labels, _ = learner.predict(X)
-        right = labels == y if stream.task == "classification" else (labels - y) ** 2
-        rows.append(t)
-        scores.append(float(np.mean(right)))
-
     t = 0
     with reporter(progress, length(stream) if progress else None, name_of(model)) as advance:
-        for X, y, time in timed_batches(stream, every):
+        for batch, y in labelled_batches(stream, every):
             if t > 0:
-                score(t)
-            learner.learn(X, y, time)
+                rows.append(t)
+                scores.append(_score(learner, stream, *draw(t, size, rng)))
+            learner.learn(batch, y)
             t += len(y)
             advance(len(y))
     if t == 0:
         raise ValueError(f"the stream {stream.name!r} has no rows")
-    score(t - 1)
+    rows.append(t)
+    scores.append(_score(learner, stream, *draw(t - 1, size, rng)))
     return Holdout(
         name_of(model),
         stream.name,
@@ -198,3 +200,9 @@ def holdout(
         np.array(scores),
         tuple(stream.changes),
     )
+
+
+def _score(learner: Learner, stream: Stream, X: Any, y: Array) -> float:
+    """Score the model on rows that it does not learn."""
+    labels, _ = learner.predict(named_rows(X, stream))
+    return float(np.mean(labels == y if stream.task == "classification" else (labels - y) ** 2))

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from dfop.plotting import draw_lines, named_lines
+from dfop.rows.extras import need
+
 from . import curves
-from ._extras import need
 from .measures import classification_metrics, regression_metrics
 from .sources import Array, Task
 
@@ -182,10 +184,14 @@ class Result:
     def plot(self, ax: "Axes | None" = None) -> "Axes":
         """Draw the windowed and the accumulated curve, and where concepts change.
 
+        The axis spans what the curves do after the first rows, whose means may be anywhere;
+        an error that spans decades is drawn on a logarithmic scale.
+
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; by default on a new figure.
+            Where to draw; by default on a new figure. Give the axes of another result to draw
+            this one beside it.
 
         Returns
         -------
@@ -201,15 +207,22 @@ class Result:
         >>> result.plot().get_ylabel()
         'MSE'
         """
-        from .figures import draw_lines
-
-        lines = [
-            (f"last {self.window:,} rows", self.curve("windowed")),
-            ("all rows so far", self.curve("accumulated")),
-        ]
-        ax = draw_lines(ax, np.arange(1, len(self) + 1), lines, self.changes)
+        others = ax is not None and len(named_lines(ax)) > 0
+        whose = f"{self.model}, " if others else ""
+        lines = [(f"{whose}all rows so far", self.curve("accumulated"))]
+        if self.window < len(self):
+            lines.insert(0, (f"{whose}last {self.window:,} rows", self.curve("windowed")))
+        ax = draw_lines(
+            ax,
+            np.arange(1, len(self) + 1),
+            lines,
+            self.changes,
+            settled=min(self.window, len(self) // 10),
+            loss=self.task == "regression",
+        )
         ax.set_ylabel(self.score_name)
-        ax.set_title(f"{self.model} on {self.stream}", loc="left")
+        if not others:
+            ax.set_title(f"{self.model} on {self.stream}", loc="left")
         return ax
 
     def summary(self) -> str:

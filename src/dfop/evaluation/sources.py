@@ -1,4 +1,4 @@
-"""What evaluation asks of a stream, and plain arrays dressed up as one."""
+"""What evaluation asks of a stream, and rows in memory dressed up as one."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -8,16 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import type_of_target
 
+from dfop.rows import Batch
+from dfop.rows.tables import as_batch
+
 Array = NDArray[Any]
 Task = Literal["classification", "regression"]
+_LARGE = 65_536  # rows that are read at a time where all are wanted
 
 
 class Stream(Protocol):
     """Rows in their order, with what is known about them.
 
-    More is used where a stream has it: ``len(stream)``; ``time``, the moment of every row, or
-    ``timed_batches(size)`` for triples (X, y, time), so that the times need not be in memory at
-    once; ``fresh(t, n, rng)``, which draws ``n`` new rows of the concept of row ``t``.
+    More is used where a stream has it: ``len(stream)``; ``has_time``, whether its batches carry
+    the time of their rows, or ``time``, the moment of every row; ``fresh(t, n, rng)``, which draws
+    ``n`` new rows of the concept of row ``t``.
 
     Examples
     --------
@@ -46,11 +50,8 @@ class Stream(Protocol):
     def changes(self) -> Sequence[int]:
         """Rows at which a new concept begins, as far as they are known."""
 
-    def batches(self, size: int) -> Iterable[tuple[Array, Array]]:
-        """Read once, in order, at most ``size`` rows at a time."""
-
-    def arrays(self) -> tuple[Array, Array]:
-        """Read everything."""
+    def batches(self, size: int) -> Iterable[tuple[Batch | Array, Array]]:
+        """Read once, in order, at most ``size`` rows at a time: a Batch or numbers, and labels."""
 
     def __getitem__(self, rows: slice) -> "Stream":
         """Give the contiguous part ``stream[a:b]``."""
@@ -58,16 +59,21 @@ class Stream(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class ArrayStream:
-    """A stream that is in memory; what a tuple ``(X, y)`` becomes."""
+    """A stream that is in memory, as one Batch; what a tuple ``(X, y)`` becomes.
 
-    X: Array
+    Examples
+    --------
+    >>> stream = ArrayStream(as_batch([[0.0], [1.0]]), np.array([3.0, 5.0]), "regression")
+    >>> len(stream[1:]), stream.feature_names
+    (1, ['0'])
+    """
+
+    rows: Batch
     y: Array
     task: Task
-    feature_names: Sequence[str]
-    classes: Sequence[Any] | Array | None
+    classes: Sequence[Any] | Array | None = None
     name: str = "data"
     changes: Sequence[int] = ()
-    time: Array | None = None
 
     def __len__(self) -> int:
         return len(self.y)
@@ -76,20 +82,30 @@ class ArrayStream:
         start, stop, _ = slice(rows.start, rows.stop).indices(len(self))
         return replace(
             self,
-            X=self.X[start:stop],
+            rows=self.rows[start:stop],
             y=self.y[start:stop],
             changes=[c - start for c in self.changes if start < c < stop],
-            time=None if self.time is None else self.time[start:stop],
         )
 
-    def arrays(self) -> tuple[Array, Array]:
-        """Read everything."""
-        return self.X, self.y
+    @property
+    def X(self) -> Array:  # noqa: N802
+        """The rows as a matrix; text has none."""
+        return np.asarray(self.rows)
 
-    def batches(self, size: int) -> Iterator[tuple[Array, Array]]:
+    @property
+    def feature_names(self) -> Sequence[str]:
+        """One name per column; its number where it has none."""
+        return [self.rows.name_of(j) for j in range(self.rows.shape[1])]
+
+    @property
+    def has_time(self) -> bool:
+        """Whether the rows carry their time."""
+        return self.rows.time is not None
+
+    def batches(self, size: int) -> Iterator[tuple[Batch, Array]]:
         """Read in order, at most ``size`` rows at a time."""
         for start in range(0, len(self), size):
-            yield self.X[start : start + size], self.y[start : start + size]
+            yield self.rows[start : start + size], self.y[start : start + size]
 
 
 Source = Stream | tuple[Any, Any]
@@ -101,7 +117,8 @@ def as_stream(source: Source, task: Task | None = None) -> Stream:
     Parameters
     ----------
     source : stream or tuple of (X, y)
-        Arrays, lists or data frames; the columns of a frame name the features.
+        Arrays, lists, data frames or a Batch, with text and gaps or without; the columns of a
+        frame name the features, and a Batch may hold the time of its rows.
     task : {"classification", "regression"}, optional
         What the model does. It settles what ``y`` means, which a tuple does not say: whole
         numbers may be classes or counts. Without it, fractions mean regression.
@@ -120,25 +137,23 @@ def as_stream(source: Source, task: Task | None = None) -> Stream:
     if not isinstance(source, tuple):
         if not hasattr(source, "batches"):
             raise TypeError(
-                "a stream is an object with name, task, feature_names, classes, changes, "
-                f"batches() and arrays(), or a tuple (X, y); got {type(source).__name__}"
+                "a stream is an object with name, task, feature_names, classes, changes and "
+                f"batches(), or a tuple (X, y); got {type(source).__name__}"
             )
         if task is not None and task != source.task:
             raise ValueError(f"the stream {source.name!r} is {source.task}, the model {task}")
         return source
     if len(source) != 2:
         raise ValueError(f"a tuple must be (X, y), got {len(source)} parts")
-    X, y = np.asarray(source[0]), np.asarray(source[1])
-    if X.ndim != 2 or y.ndim != 1 or len(X) != len(y):
+    rows, y = as_batch(source[0]), np.asarray(source[1])
+    if y.ndim != 1 or len(rows) != len(y):
         raise ValueError(
-            f"X must have two dimensions and y one value per row of X; got the shapes "
-            f"{X.shape} and {y.shape}"
+            f"y must have one value per row of X; got the shapes {rows.shape} and {y.shape}"
         )
     check_targets(y, 0, "y")
     if task is None:
         task = "regression" if type_of_target(y).startswith("continuous") else "classification"
-    names = [str(c) for c in getattr(source[0], "columns", range(X.shape[1]))]
-    return ArrayStream(X, y, task, names, np.unique(y) if task == "classification" else None)
+    return ArrayStream(rows, y, task, np.unique(y) if task == "classification" else None)
 
 
 def in_memory(stream: Stream) -> ArrayStream:
@@ -149,17 +164,18 @@ def in_memory(stream: Stream) -> ArrayStream:
     >>> len(in_memory(as_stream(([[0.0], [1.0]], [3, 5])))[1:])
     1
     """
-    X, y = stream.arrays()
-    time = getattr(stream, "time", None)
+    if isinstance(stream, ArrayStream):
+        return stream
+    parts = list(labelled_batches(stream, _LARGE))
+    if not parts:
+        parts = [(Batch(np.empty((0, len(stream.feature_names)))), np.empty(0))]
     return ArrayStream(
-        np.asarray(X),
-        np.asarray(y),
+        Batch.join([rows for rows, _ in parts]),
+        np.concatenate([y for _, y in parts]),
         stream.task,
-        stream.feature_names,
         stream.classes,
         stream.name,
         stream.changes,
-        None if time is None else np.asarray(time),
     )
 
 
@@ -175,24 +191,64 @@ def has_clock(stream: Stream) -> bool:
     return bool(told) if told is not None else getattr(stream, "time", None) is not None
 
 
-def timed_batches(stream: Stream, size: int) -> Iterator[tuple[Array, Array, Array | None]]:
-    """Read a stream in order, with the moment of every row, or None.
+def labelled_batches(stream: Stream, size: int) -> Iterator[tuple[Batch, Array]]:
+    """Read a stream in order: rows, with names and times where it has them, and labels.
+
+    Parameters
+    ----------
+    stream : Stream
+        It may yield arrays: then its names and times are put beside the numbers.
+    size : int
+        Rows at a time, at most.
+
+    Yields
+    ------
+    rows : Batch
+        With `time` wherever the stream has one.
+    y : array
+        Their labels.
 
     Examples
     --------
-    >>> list(timed_batches(as_stream(([[0.0], [1.0]], [3, 5])), 2))
-    [(array([[0.], [1.]]), array([3, 5]), None)]
+    >>> [(rows, y)] = labelled_batches(as_stream(([[0.0], [1.0]], [3, 5])), 2)
+    >>> rows.rows(), y
+    ([[0.0], [1.0]], array([3, 5]))
     """
-    if hasattr(stream, "timed_batches"):
-        for X, y, time in stream.timed_batches(size):
-            yield np.asarray(X), np.asarray(y), None if time is None else np.asarray(time)
-        return
-    clock = getattr(stream, "time", None)
     seen = 0
-    for X, y in stream.batches(size):
-        time = None if clock is None else np.asarray(clock[seen : seen + len(y)])
+    clock: Any = None
+    for X, y, *moments in _read(stream, size):
+        if len(y) == 0:
+            continue
+        rows = named_rows(X, stream)
+        if rows.time is None:
+            if moments:
+                time = moments[0]
+            else:
+                clock = clock if seen else getattr(stream, "time", None)
+                time = None if clock is None else clock[seen : seen + len(y)]
+            rows = replace(rows, time=None if time is None else np.asarray(time))
         seen += len(y)
-        yield np.asarray(X), np.asarray(y), time
+        yield rows, np.asarray(y)
+
+
+def named_rows(X: Batch | Array, stream: Stream) -> Batch:
+    """Make a Batch of rows of a stream; numbers get the stream's names.
+
+    Examples
+    --------
+    >>> named_rows(np.ones((1, 1)), as_stream(([[0.0]], [1.5]))).names
+    ('0',)
+    """
+    rows = as_batch(X)
+    if isinstance(X, Batch) or rows.names is not None:
+        return rows
+    return replace(rows, names=tuple(stream.feature_names))
+
+
+def _read(stream: Any, size: int) -> Iterable[Any]:
+    """Read arrays with their times where a stream gives them so."""
+    read: Iterable[Any] = getattr(stream, "timed_batches", stream.batches)(size)
+    return read
 
 
 def check_targets(y: Array, first: int, name: str) -> None:

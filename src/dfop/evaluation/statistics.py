@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from ._extras import need
+from dfop.rows.extras import need
+
 from .sources import Array
 
 Floats = NDArray[np.float64]

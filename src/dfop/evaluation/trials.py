@@ -16,10 +16,10 @@ import joblib
 import numpy as np
 
 from ._progress import Progress, reporter
-from .adapters import describe, is_river, name_of, task_of, untrained
 from .comparison import Comparison
 from .delay import Delay
 from .journal import Journal
+from .models import describe, is_river, name_of, task_of, untrained
 from .prequential import evaluate
 from .sources import ArrayStream, Source, Task, as_stream, in_memory
 
@@ -158,8 +158,7 @@ class _Plan:
         streams = {}
         for name in self.streams:
             stream = self.supply(name, 0)
-            X, y = stream.arrays()
-            streams[name] = {"task": stream.task, "rows": len(y), "data": joblib.hash((X, y))}
+            streams[name] = {"task": stream.task, "rows": len(stream), "data": _digest(stream)}
         return {
             "models": {name: describe(model) for name, model in self.models.items()},
             "streams": streams,
@@ -242,6 +241,13 @@ def _run_cell(key: Key, model: Any, part: ArrayStream, start: int, delay: Delay,
         "seconds per row": result.seconds_per_row,
         "bytes": result.bytes,
     }
+
+
+def _digest(stream: ArrayStream) -> Any:
+    """Tell data apart; text and times count where there are any."""
+    rows = stream.rows
+    more = [part for part in (rows.texts, rows.time) if part is not None and len(part)]
+    return joblib.hash((rows.numbers, stream.y, *more))
 
 
 def _key(cell: Cell) -> Key:

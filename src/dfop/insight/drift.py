@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import nnls
 
-from dfop.evaluation.figures import COLOURS, GREY, draw_lines, new_axes
+from dfop.plotting import COLOURS, GREY, draw_lines, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

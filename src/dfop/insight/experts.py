@@ -111,7 +111,7 @@ def describe_features(features: Any, bank: Bank) -> str:
 
 def weights_of(model: Model | None) -> tuple[Array, Array]:
     """Return the weights and constants of every output, in the order in which they are shown."""
-    if model is None or model.engine is None or not model.learned_any:
+    if model is None or model.engine is None or not model.target.known:
         raise AttributeError("the weights are known once a row was learned")
     engine = model.engine
     coef, constant = engine.coefficients() if isinstance(engine, Filter) else _of_bank(engine)

@@ -58,13 +58,14 @@ class RowsByName:
         self._coded: dict[int, Array] = {}
         self._coded_for: Any = None
         self._warned = False
+        self._lag_names = {f"label {k + 1} back" for k in range(model.settings.lags)}
 
     # -- one row ------------------------------------------------------------------------------
 
     def learn(self, x: dict[Any, Any], planned: Planned) -> None:
         """Learn one row, whose target is checked."""
         model = self.model
-        self._set_lags()
+        self._set_lags(x)
         if model.engine is None or planned.opened:
             self._learn_first(x, planned)
         else:
@@ -77,6 +78,7 @@ class RowsByName:
             if model.lags is not None:
                 model.lags.add(planned.values)
             model.rows += 1
+            model.learned += 1
         if self.named.shared_names and not self._warned:
             self._warn_of_names()
 
@@ -92,7 +94,7 @@ class RowsByName:
             rows, [(0, rows.shape[1])], planned.values, weights, _SEEN, list(planned.opened)
         )
         model.rows += 1
-        model.learned_any = True
+        model.learned += 1
         self.named.use(model.engine)
 
     def _target(self, values: NDArray[Any]) -> Array:
@@ -109,10 +111,12 @@ class RowsByName:
 
     def outputs(self, x: dict[Any, Any]) -> list[float]:
         """Return all outputs of the engine for one row; none before the first one."""
-        self._set_lags()
+        self._set_lags(x)
         return self.named.predict_outputs(x)
 
-    def _set_lags(self) -> None:
+    def _set_lags(self, x: dict[Any, Any]) -> None:
+        if self._lag_names:
+            self._refuse_lag_names(x)
         lags = self.model.lags
         if lags is None:
             return
@@ -120,6 +124,13 @@ class RowsByName:
         none = np.empty((0, lags.recent.shape[1]))
         lags.fill(row, lags.before(none, np.zeros(1, np.int64)))
         self.named.set_lags(np.ascontiguousarray(row[0, self.model.coder.lags]))
+
+    def _refuse_lag_names(self, names: Iterable[Any]) -> None:
+        for name in names:
+            if name in self._lag_names:
+                raise ValueError(
+                    f"feature {name!r} has the name of a lag: rename it, or use lags=0"
+                )
 
     def _warn_of_names(self) -> None:
         self._warned = True
@@ -137,6 +148,7 @@ class RowsByName:
         model = self.model
         names = batch.names
         assert names is not None
+        self._refuse_lag_names(names)
         if len(model.ids.keys() | set(names)) > model.settings.max_features:
             opened = dict(planned.opened)
             for t, row in enumerate(batch.dicts()):

@@ -39,7 +39,7 @@ class Estimator(BaseEstimator):
     """Whether X may be a `dfop.rows.Batch`."""
 
     _model: Model
-    _made_with: tuple[Any, ...]
+    _made_with: dict[str, Any]
 
     def __init__(
         self,
@@ -73,20 +73,20 @@ class Estimator(BaseEstimator):
     def _new_target(self, y: Any) -> Target:
         """Make a target that knows nothing yet; `y` is None where rows come before labels."""
 
-    def _parameters(self) -> tuple[Any, ...]:
-        return (
-            self.forgetting,
-            self.features,
-            self.lags,
-            self.fit_intercept,
-            self.prior_variance,
-            self.cap,
-            self.pending_limit,
-            self.pending_expiry,
-        )
+    def _parameters(self) -> dict[str, Any]:
+        return {
+            "forgetting": self.forgetting,
+            "features": self.features,
+            "lags": self.lags,
+            "fit_intercept": self.fit_intercept,
+            "prior_variance": self.prior_variance,
+            "cap": self.cap,
+            "pending_limit": self.pending_limit,
+            "pending_expiry": self.pending_expiry,
+        }
 
     def _settings(self) -> Settings:
-        return Settings.of(**self.get_params(deep=False))
+        return Settings.of(**self._parameters())
 
     def _started(self) -> Model | None:
         """Return the model, once there is one; refuse parameters changed since."""
@@ -137,7 +137,7 @@ class Estimator(BaseEstimator):
                 if model is None:
                     model, batch = self._open(X, y)
                     runs = model.learn(batch, y, **given)
-                    if restart and not model.learned_any:
+                    if restart and not model.learned:
                         raise ValueError(
                             "sample_weight is zero for every row: there is nothing to fit"
                         )
@@ -176,13 +176,13 @@ class Estimator(BaseEstimator):
         return np.array(self._known("coded_names_").coded_names(), dtype=object)
 
     def _known(self, what: str) -> Model:
-        model = self.__dict__.get("_model")
+        model: Model | None = self.__dict__.get("_model")
         if model is None:
             raise AttributeError(f"{what} is known once a row was seen")
         return model
 
     def _weighted(self) -> Model:
-        model = self.__dict__.get("_model")
+        model: Model | None = self.__dict__.get("_model")
         if model is None:
             raise AttributeError("the weights are known once a row was learned")
         return model

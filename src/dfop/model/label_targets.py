@@ -13,7 +13,7 @@ first is predicted; before anything is learned, the first of `classes`.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -104,6 +104,10 @@ class LabelTarget:
         """Return the target once a new class was learned."""
         return replace(self, order=(*self.order, label))
 
+    def __getstate__(self) -> dict[str, Any]:
+        # what is derived from the fields is not part of the state
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
     # -- labels in ----------------------------------------------------------------------------
 
     def plan(self, y: Any, n: int, seen: NDArray[np.bool_], classes: Any = None) -> Planned:
@@ -169,7 +173,9 @@ class LabelTarget:
 
     def check_same(self, classes: Any) -> None:
         """Refuse classes that differ from those known."""
-        if classes is not None and not np.array_equal(np.unique(classes), self.classes):
+        if classes is None or self.classes is None:
+            return
+        if not np.array_equal(np.unique(classes), self.classes):
             raise ValueError(
                 f"classes={classes!r} differs from the classes of the first call, {self.classes}: "
                 "the classes are fixed then"

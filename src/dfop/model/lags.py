@@ -65,7 +65,8 @@ class Lags:
         """
         known = np.vstack([self.recent, labels])
         newest = arrived[:, np.newaxis] + self.count - 1
-        return known[newest - np.arange(self.count)].reshape(len(arrived), self.block)
+        last = known[newest - np.arange(self.count)]
+        return np.asarray(last.reshape(len(arrived), self.block))
 
     def fill(self, rows: Array, before: Array) -> None:
         """Write the last labels of each row into its coded columns."""

@@ -61,15 +61,81 @@ def arrive(
     model.check_rows(batch)
     if model.engine is None:  # a new model, which is thrown away if its rows are refused
         model.take_target(planned.target)
+    parts = _parts(model, n, planned, before)
+    if len(parts) > 1:  # a cell that is refused must be found before the first part is learned
+        model.code(batch, weights)
+        model.coder.rollback()
+    runs: list[Run] = []
+    for rows, labels in parts:
+        some = _some_labels(planned, labels)
+        late, when = due_keys[labels], before[labels] - rows.start
+        if rows.start < rows.stop:
+            runs += _arrive_part(
+                model, batch[rows], names[rows], weights.cut(rows), late, some, when
+            )
+        else:
+            _learn_part(model, late, some)
+    model.clock = weights.clock
+    model.waiting.expire(_moment(model, weights))
+    return runs
+
+
+def _parts(
+    model: Model, n: int, planned: Planned, before: NDArray[np.int64]
+) -> list[tuple[slice, slice]]:
+    """Cut rows and labels where labels open features: after one of a class not met before."""
+    if not (model.settings.lags and planned.opened):
+        return [(slice(0, n), slice(0, len(before)))]
+    parts, row, label = [], 0, 0
+    for at, _ in planned.opened:
+        parts.append((slice(row, int(before[at])), slice(label, at + 1)))
+        row, label = int(before[at]), at + 1
+    if row < n or label < len(before):
+        parts.append((slice(row, n), slice(label, len(before))))
+    return parts
+
+
+def _some_labels(planned: Planned, labels: slice) -> Planned:
+    opened = [
+        (at - labels.start, label)
+        for at, label in planned.opened
+        if labels.start <= at < labels.stop
+    ]
+    return Planned(planned.target, planned.values[labels], opened)
+
+
+def _arrive_part(
+    model: Model,
+    batch: Batch,
+    names: list[Key],
+    weights: Any,
+    due: list[Key],
+    planned: Planned,
+    before: NDArray[np.int64],
+) -> list[Run]:
+    """Let rows and labels arrive during which no label opens a feature."""
     rows, widths = model.code(batch, weights)
     model.take_target(planned.target)
     model.open_engine(widths[0][1], rows)
     replay = _Replay(model, names, rows, widths, weights)
-    runs = replay.run(due_keys, planned, before)
-    model.clock = weights.clock
-    model.rows += n
+    runs = replay.run(due, planned, before)
+    model.rows += len(names)
     replay.keep_waiting()
     return runs
+
+
+def _learn_part(model: Model, due: list[Key], planned: Planned) -> None:
+    """Learn labels of rows that wait."""
+    none = np.zeros((0, model.coder.width))
+    replay = _Replay(model, [], none, [(0, model.coder.width)], None)
+    replay.run(due, planned, np.zeros(len(due), np.int64))
+
+
+def _moment(model: Model, weights: Any) -> float:
+    """Return when the last row came, in the unit in which waiting is counted."""
+    if isinstance(model.waiting.expiry, float):
+        return float(weights.moments[-1])
+    return float(model.rows - 1)
 
 
 def learn_late(model: Model, keys: Iterable[Key], y: Any) -> None:
@@ -78,9 +144,7 @@ def learn_late(model: Model, keys: Iterable[Key], y: Any) -> None:
     model.waiting.check_waiting(names)
     planned = model.target.plan(y, len(names), np.ones(len(names), bool))
     model.take_target(planned.target)
-    none = np.zeros((0, model.coder.width))
-    replay = _Replay(model, [], none, [(0, model.coder.width)], None)
-    replay.run(names, planned, np.zeros(len(names), np.int64))
+    _learn_part(model, names, planned)
 
 
 def forget_late(model: Model, keys: Iterable[Key]) -> None:
@@ -100,7 +164,7 @@ def _target_before_labels(model: Model, classes: Any) -> Any:
     if target.known:
         target.check_same(classes)
         return target
-    if classes is None:
+    if not hasattr(classes, "__len__") or not len(classes):
         raise ValueError(
             "rows cannot wait for labels of unknown kind: name all classes in the first call, "
             "predict_pending(X, keys, classes=[...])"
@@ -140,6 +204,7 @@ class _Replay:
     ) -> None:
         self.model, self.keys, self.new, self.widths = model, keys, rows, widths
         self.weights = weights
+        self.X = rows
         self.learned: set[Key] = set()
 
     def run(self, due: list[Key], planned: Planned, before: NDArray[np.int64]) -> list[Run]:
@@ -162,7 +227,7 @@ class _Replay:
         runs = self._walk(steps, label_of, planned)
         if model.lags is not None and len(due):
             model.lags.add(planned.values)
-        model.learned_any = model.learned_any or len(due) > 0
+        model.learned += len(due)
         for key in old:
             del model.waiting.rows[key]
         self.learned = set(due)
@@ -231,6 +296,8 @@ class _Replay:
         Y = np.zeros((len(used), engine.outputs))
         Y[where[~comes]] = coded
         X = np.ascontiguousarray(model.seen_by_engine(self.X[used])[:, : engine.features])
+        if X.shape[1] < engine.features:  # what a label has opened meanwhile was 0 then
+            X = np.pad(X, ((0, 0), (0, engine.features - X.shape[1])))
         outputs, stamps = np.zeros(Y.shape), self.stamps[used]
         local = np.where(comes, where, ~where)
         model.now = engine.replay(X, Y, local, self._pace(used), stamps, model.now, outputs)
@@ -251,7 +318,7 @@ class _Replay:
         return self.weights.cut(new).pace
 
     def keep_waiting(self) -> None:
-        """Keep the rows whose labels have not come, and give up those that wait too long."""
+        """Keep the rows whose labels have not come."""
         model, waiting = self.model, self.model.waiting
         n, moments = len(self.keys), self.weights.moments
         if not isinstance(waiting.expiry, float):
@@ -262,4 +329,3 @@ class _Replay:
                 waiting.rows[key] = WaitingRow.of(
                     self.new[t], float(self.stamps[at]), float(moments[t]), self.predicted[at]
                 )
-        waiting.expire(float(moments[-1]))

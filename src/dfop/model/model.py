@@ -8,6 +8,7 @@ was made.
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -92,8 +93,8 @@ class Model:
         """Log of the product of all discounts so far; of a bank, the rows so far."""
         self.rows = 0
         """How many rows have come."""
-        self.learned_any = False
-        """Whether a target was learned."""
+        self.learned = 0
+        """How many of them were learned."""
         self.waiting = WaitingRows(settings.pending_limit, settings.pending_expiry)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -152,7 +153,7 @@ class Model:
                 rows, widths, planned.values[part], weighed, seen[part], opened
             )
             start = part.stop
-        self.learned_any = self.learned_any or bool(seen.any())
+        self.learned += int(np.count_nonzero(seen))
         self.clock = weights.clock
         # Only differences matter: the count starts anew where no row waits.
         self.now = weights.passed(self.now, n) if len(self.waiting) else 0.0
@@ -186,7 +187,7 @@ class Model:
         n = len(rows)
         engine = self.open_engine(widths[0][1], rows)
         if self.lags is not None:
-            arrived = np.cumsum(seen) - seen
+            arrived: NDArray[np.int64] = np.cumsum(seen) - seen
             self.lags.fill(rows, self.lags.before(values[seen], arrived))
         if self.transform is not None:
             rows = self.seen_by_engine(rows)
@@ -205,7 +206,8 @@ class Model:
             some, weighed = rows, weights
             if width < rows.shape[1] or stop - start < n:
                 some, weighed = np.ascontiguousarray(rows[part, :width]), weights.cut(part)
-            engine.learn(some, coded, *weighed.per_row, outputs)
+            pace, gain = weighed.per_row
+            engine.learn(some, coded, pace, gain, outputs)
             active = before.active(outputs)
             told = self.observe(active, before.active(coded), values[part], seen[part])
             runs.append(Run(before, active, told))
@@ -225,7 +227,7 @@ class Model:
         if self.monitor is not None:
             cuts.update(range(self.monitor.rows_to_stride(), n, STRIDE))
         ordered, edges, at = sorted(cuts), [], 0
-        for start, stop in zip(ordered, ordered[1:], strict=False):
+        for start, stop in itertools.pairwise(ordered):
             while at + 1 < len(widths) and widths[at + 1][0] <= start:
                 at += 1
             edges.append((start, stop, widths[at][1]))

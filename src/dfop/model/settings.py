@@ -84,7 +84,8 @@ class Settings:
                 name = "forgetting" if field.name == "rule" else field.name
                 raise ValueError(
                     f"{name} was changed from {before!r} to {after!r} after the first row, which "
-                    "this model was not made with: set it back, or start anew with fit or a fresh model"
+                    "this model was not made with: set it back, or start anew with fit or a fresh "
+                    "model"
                 )
 
 

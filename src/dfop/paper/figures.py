@@ -6,38 +6,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dfop.evaluation.figures import COLOURS, GREY, draw_lines
+from dfop.plotting import COLOURS, GREY, MANY, draw_lines, named_lines, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 __all__ = ["COLOURS", "GREY", "OURS", "PAPER", "curves", "log_scale", "panels", "paper_and_ours"]
 
 PAPER, OURS = COLOURS[1], COLOURS[0]
 """The colours of the paper's numbers and of ours."""
-MANY = 12
-"""More changes than this are not drawn one by one."""
-
-
-def panels(
-    rows: int, columns: int, width: float, height: float, **kwargs: Any
-) -> tuple["Figure", list["Axes"]]:
-    """Make a figure with panels that have only the two lines that carry a scale.
-
-    Examples
-    --------
-    >>> figure, axes = panels(1, 2, 8, 3)
-    >>> len(axes)
-    2
-    """
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), layout="constrained")
-    axes: list[Axes] = list(figure.subplots(rows, columns, squeeze=False, **kwargs).flat)
-    for ax in axes:
-        ax.spines[["top", "right"]].set_visible(False)
-    return figure, axes
 
 
 def curves(
@@ -69,27 +46,12 @@ def curves(
         for change in changes:
             ax.axvline(change, color=GREY, linestyle=":", linewidth=1, zorder=0)
     draw_lines(ax, x, lines, ())
-    if log:
-        _spread_on_log_scale(ax)
-    named = [line for line in ax.lines if not str(line.get_label()).startswith("_")]
-    for place, line in enumerate(named):
+    for place, line in enumerate(named_lines(ax)):
         line.set(linewidth=1.2, zorder=3 - place / 10)  # the first on top
     ax.xaxis.set_major_locator(MaxNLocator(6))
     ax.set_title(title, loc="left", fontsize=10)
     ax.set_ylabel(ylabel)
     ax.set_xlabel("rows learned")
-
-
-def _spread_on_log_scale(ax: "Axes") -> None:
-    """Names at line ends were kept apart as on a linear scale: do it again in decades."""
-    names = [text for text in ax.texts if hasattr(text, "xy")]
-    low, high = np.log10(ax.get_ylim())
-    height = ax.get_position().height * ax.get_figure().get_figheight() * 72  # type: ignore[union-attr]
-    at = [(np.log10(text.xy[1]) - low) / (high - low) * height for text in names]
-    floor = -np.inf
-    for i in np.argsort(at, kind="stable"):
-        floor = max(at[i], floor + 13)
-        names[i].set_position((6, floor - at[i]))
 
 
 def log_scale(ax: "Axes") -> None:

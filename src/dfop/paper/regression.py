@@ -40,8 +40,9 @@ def unit_range(stream: ArrayStream) -> ArrayStream:
 
     Examples
     --------
+    >>> from dfop.rows import Batch
     >>> X, y = np.array([[1.0], [3.0]]), np.array([5.0, 7.0])
-    >>> rows = ArrayStream(X, y, "regression", ["x"], None)
+    >>> rows = ArrayStream(Batch(X), y, "regression")
     >>> unit_range(rows).X.ravel(), unit_range(rows).y
     (array([0., 1.]), array([0., 1.]))
     """
@@ -50,7 +51,8 @@ def unit_range(stream: ArrayStream) -> ArrayStream:
         width = np.ptp(values, axis=0)
         return (values - values.min(axis=0)) / np.where(width > 0, width, 1.0)
 
-    return replace(stream, X=scaled(stream.X), y=scaled(stream.y))
+    rows = replace(stream.rows, numbers=scaled(stream.X))
+    return replace(stream, rows=rows, y=scaled(stream.y))
 
 
 def _plane(seed: int) -> Stream:

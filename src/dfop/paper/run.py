@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import joblib
 from sklearn.exceptions import ConvergenceWarning
 
+from dfop import plotting
 from dfop.evaluation.journal import Journal
 
 if TYPE_CHECKING:
@@ -112,13 +113,10 @@ class Run:
         if importlib.util.find_spec("matplotlib") is None:
             self.say(f"{name}: no picture; pip install 'dfop[plot]'")
             return
-        import matplotlib
-
         figure = draw()
         self.folder.mkdir(parents=True, exist_ok=True)
-        with matplotlib.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
-            figure.savefig(self.folder / f"{name}.png", dpi=150)
-            figure.savefig(self.folder / f"{name}.svg", metadata={"Date": None})
+        for ending in ("png", "svg"):
+            plotting.save(figure, self.folder / f"{name}.{ending}")
 
     def _write(self, name: str, text: str) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)

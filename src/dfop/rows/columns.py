@@ -88,8 +88,8 @@ def finite_matrix(estimator: BaseEstimator, X: Any, *, first: bool) -> Array:
         cells = batch.texts[column].cells()
         row = next(t for t, cell in enumerate(cells) if cell is not None)
         raise ValueError(
-            f"X has {cells[row]!r} at {where_in((row, column), batch.names)}, which is text: code it as "
-            "numbers before learning"
+            f"X has {cells[row]!r} at {where_in((row, column), batch.names)}, which is text: code "
+            "it as numbers before learning"
         )
     numbers = batch.numbers
     named = X if not isinstance(X, Batch) else numbers

@@ -31,7 +31,9 @@ def need(module: str, *, extra: str, purpose: str | None = None) -> Any:
     """
     try:
         return importlib.import_module(module)
-    except ImportError:
+    except ModuleNotFoundError as error:
         package = module.partition(".")[0]
+        if not f"{module}.".startswith(f"{error.name}."):
+            raise  # it is installed, and broken for a reason of its own
         what = f"{purpose} needs {package}" if purpose else f"{package} is not installed"
         raise ImportError(f"{what}: pip install 'dfop[{extra}]'") from None

@@ -142,7 +142,11 @@ def _read_column(column: Any, j: int, names: Names) -> Array | Text:
         try:
             numbers[t] = np.nan if is_missing(cell) else to_number(cell)
         except (TypeError, ValueError) as error:
-            _refuse(cell, t, j, names, f"is no number and no text ({error})")
+            where = where_in((t, j), names)
+            raise TypeError(
+                f"X has {cell!r} at {where}, which is no number and no text ({error}): turn it "
+                "into a number or drop it before learning"
+            ) from None
     return numbers
 
 

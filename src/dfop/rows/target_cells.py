@@ -111,15 +111,16 @@ def _cells(y: Any) -> NDArray[Any]:
         y = y.astype(object) if _is_extension(y) else y
         return np.asarray(y)
     if isinstance(y, list | tuple):
-        array = _of_list(y)
-        if array is not None:
-            return array
+        flat = _of_list(y)
+        if flat is not None:
+            return flat
     if hasattr(y, "to_list") and hasattr(y, "dtype") and not isinstance(y, np.ndarray):  # polars
         return _of_list(y.to_list())  # type: ignore[return-value]
-    return check_array(
+    array: NDArray[Any] = check_array(
         y, dtype=None, ensure_2d=False, ensure_all_finite=False, ensure_min_samples=0,
         allow_nd=True, input_name="y",
     )  # fmt: skip
+    return array
 
 
 def _is_extension(y: Any) -> bool:

@@ -17,12 +17,13 @@ Public files, checked and cached:
 Your own data:
 
 - `read`: CSV, Parquet, JSON lines, ARFF, DataFrames, iterables, pipes
-- `Stream.from_arrays`: arrays
+- `Stream.from_arrays`: arrays and frames
 
 All give a `Stream`, which is read in batches. What is wrong with data is told by `DataError` and
-`DownloadError`.
+`DownloadError`; rows that were left out are counted by `BadRows`, each a `BadRow`.
 """
 
+from dfop.streams.bad_rows import BadRow, BadRows
 from dfop.streams.drift import abrupt, gradual, incremental, recurring
 from dfop.streams.entries import Entry, Upstream, catalogue
 from dfop.streams.errors import DataError, DownloadError
@@ -34,6 +35,8 @@ from dfop.streams.readers import read
 from dfop.streams.stream import Stream
 
 __all__ = [
+    "BadRow",
+    "BadRows",
     "DataError",
     "DownloadError",
     "Entry",

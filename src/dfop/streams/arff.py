@@ -31,8 +31,14 @@ def read_arff(
         The cells of each row, without quotes and surrounding space.
     """
     rest = iter(lines)
+    attributes = read_header(rest, source)
+    return attributes, _rows(rest, len(attributes), source)
+
+
+def read_header(lines: Iterator[str], source: str) -> list[tuple[str, str]]:
+    """Read the attributes, up to the line @data."""
     attributes: list[tuple[str, str]] = []
-    for line in rest:
+    for line in lines:
         line = line.strip()
         if line[:5].lower() == "@data":
             break
@@ -47,7 +53,7 @@ def read_arff(
         )
     if not attributes:
         raise DataError("there is no @attribute line before @data", source=source)
-    return attributes, _rows(rest, len(attributes), source)
+    return attributes
 
 
 def _rows(lines: Iterator[str], width: int, source: str) -> Iterator[list[str]]:
@@ -57,25 +63,30 @@ def _rows(lines: Iterator[str], width: int, source: str) -> Iterator[list[str]]:
         if not line or line.startswith("%"):
             continue
         number += 1
-        if line.startswith("{"):
-            raise DataError(
-                "sparse rows are not supported",
-                source=source,
-                row=number,
-                remedy="Convert the file to dense ARFF or CSV",
-            )
-        cells = [cell.strip() for cell in _split(line)]
-        if len(cells) == width + 1 and cells[-1] == "":
-            # A stray comma at the end of a row is common and harmless.
-            cells.pop()
-        if len(cells) != width:
-            raise DataError(
-                f"{len(cells)} cells where the header has {width} attributes",
-                source=source,
-                row=number,
-                remedy="Mend or remove the row",
-            )
-        yield cells
+        try:
+            yield row_cells(line, width)
+        except ValueError as error:
+            raise DataError(str(error), source=source, row=number) from None
+
+
+def row_cells(line: str, width: int) -> list[str]:
+    """Cut a row into its cells; a ValueError says what is wrong with it.
+
+    Examples
+    --------
+    >>> row_cells("1, 'a b',?", 3)
+    ['1', 'a b', '?']
+    """
+    if line.startswith("{"):
+        raise ValueError("sparse rows are not supported; convert the file to dense ARFF or CSV")
+    cells = [cell.strip() for cell in _split(line)]
+    if len(cells) == width + 1 and cells[-1] == "":
+        # A stray comma at the end of a row is common and harmless.
+        cells.pop()
+    if len(cells) != width:
+        message = f"{len(cells)} cells where the header has {width} attributes"
+        raise ValueError(f"{message}; mend or remove the row")
+    return cells
 
 
 def _split(line: str) -> list[str]:

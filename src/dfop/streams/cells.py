@@ -1,172 +1,242 @@
-"""Cells to numbers, labels and times; the first bad cell is named by row and column."""
+"""Cells of files and rows, one by one: for what the parser alone cannot take or refuse.
+
+Here a cell becomes a number, a text, a label or a time, or a `Flaw` says what is wrong with it.
+`typed` tells sources that know numbers from text (JSON, frames, dicts) from those where all is
+text (CSV, ARFF): only in the latter is "1.5" a number.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import UTC, date, datetime
-from typing import Any, Literal, NoReturn
+import re
+from collections.abc import Collection
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dfop.streams.errors import DataError
+from dfop.rows.arrow import LARGEST
+from dfop.rows.cells import is_missing, to_number
 
-Missing = Literal["error", "nan"]
-_GAPS = {"", "?", "na", "n/a", "nan", "null", "none"}
+NOT_A_NUMBER = "not a number"
+NOT_FINITE = "not finite"
+NOT_TEXT = "not text"
+MISSING_CELL = "missing cell"
+MISSING_LABEL = "missing label"
+UNKNOWN_CLASS = "unknown class"
+BAD_TIME = "bad time"
+TOO_LONG = "cell too long"
+NOT_UTF8 = "not UTF-8"
+NUL_BYTE = "NUL byte"
 
+MAX_CELL = 2**20
+"""Bytes of a cell of text beyond which it is more likely a quote that was never closed."""
 
-@dataclass(frozen=True)
-class Place:
-    """Where a piece of a column comes from: its source, its first row (from 1), its name."""
-
-    source: str
-    first_row: int
-    column: str
-
-    def error(self, index: int, problem: str, remedy: str | None = None) -> NoReturn:
-        """Raise for the cell at `index` of the piece."""
-        row = self.first_row + index
-        raise DataError(problem, source=self.source, row=row, column=self.column, remedy=remedy)
-
-
-def is_gap(cell: Any) -> bool:
-    """Tell a missing cell: None, NaN, or a text that means it."""
-    if isinstance(cell, str):
-        return cell.strip().lower() in _GAPS
-    return cell is None or cell != cell
+_WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
+_MOMENT = re.compile(
+    r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?)(?:\.(\d{1,9}))?)?\s*(Z|[+-]\d\d(?::?\d\d)?)?"
+)
+_EPOCH = datetime(1970, 1, 1)
 
 
-def text(cell: Any, index: int, place: Place) -> Any:
-    """Decode a cell that was read as bytes."""
-    if not isinstance(cell, bytes):
-        return cell
+class Flaw(NamedTuple):
+    """What is wrong with a cell, or with a row as a whole."""
+
+    column: str | None
+    kind: str
+    message: str
+
+
+class FlawError(Exception):
+    """Raised for a cell; `flaw` says what is wrong with it."""
+
+    def __init__(self, column: str | None, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.flaw = Flaw(column, kind, message)
+
+
+def parse_number(text: str) -> float:
+    """Read a number as files write it: ASCII, no underscores; else a ValueError.
+
+    Examples
+    --------
+    >>> parse_number(" -1.5e3 ")
+    -1500.0
+    """
+    if "_" in text or not text.isascii():
+        raise ValueError(f"{text!r} is not a number")
+    return float(text)
+
+
+def reads_as_moment(text: str) -> bool:
+    """Whether a text is a date or a time: 2024-05-01, 2024-05-01T12:00:00+02:00.
+
+    Examples
+    --------
+    >>> reads_as_moment("2024-05-01"), reads_as_moment("12:00"), reads_as_moment("May 1")
+    (True, False, False)
+    """
+    return _MOMENT.fullmatch(text.strip()) is not None
+
+
+def number(cell: Any, column: str, *, typed: bool) -> float:
+    """Return the number of a cell, NaN where it is missing."""
+    if is_missing(cell):
+        return float("nan")
     try:
-        return cell.decode("utf-8")
-    except UnicodeDecodeError:
-        place.error(
-            index,
-            f"{cell!r} is not UTF-8 text",
-            "Save the file as UTF-8, e.g. iconv -f latin1 -t utf-8",
-        )
-
-
-def numbers(cells: Sequence[Any], place: Place, missing: Missing) -> NDArray[np.float64]:
-    """Turn cells into finite numbers, or NaN where gaps are allowed."""
-    try:
-        values = np.asarray(cells, dtype=np.float64)
-        if values.ndim == 1 and np.isfinite(values).all():
-            return values
-    except (TypeError, ValueError, OverflowError):
-        pass
-    return np.array([_number(cell, i, place, missing) for i, cell in enumerate(cells)], np.float64)
-
-
-def _number(cell: Any, index: int, place: Place, missing: Missing) -> float:
-    cell = text(cell, index, place)
-    if is_gap(cell):
-        if missing == "nan":
-            return float("nan")
-        place.error(
-            index, "the cell is missing", "Fill it, or pass missing='nan' if the model takes gaps"
-        )
-    try:
-        value = float(cell)
-    except (TypeError, ValueError, OverflowError):
-        place.error(
-            index,
-            f"{cell!r} is not a number",
-            "Code it as a number, or name the columns to use with features=[...]",
-        )
-    if not np.isfinite(value):
-        place.error(index, f"{cell!r} is not finite", "Remove the row or clip the value")
+        if isinstance(cell, str):
+            if typed:
+                raise ValueError
+            value = parse_number(cell)
+        else:
+            value = to_number(cell)
+    except (TypeError, ValueError):
+        remedy = f"pass kinds={{{column!r}: 'text'}}, or leave the column out with features=[...]"
+        given = ", but a number given as text" if typed and _is_number_text(cell) else ""
+        message = f"{shown(cell)} is not a number{given}; mend it, {remedy}"
+        raise FlawError(column, NOT_A_NUMBER, message) from None
+    if abs(value) > LARGEST:
+        message = f"{shown(cell)} is not finite or too large; keep numbers below 2**500 (3e150)"
+        raise FlawError(column, NOT_FINITE, message)
     return value
 
 
-def labels(
-    cells: Sequence[Any], place: Place, known: Sequence[Any] | None, whole: bool
-) -> NDArray[Any]:
-    """Turn cells into class labels: whole numbers if `whole`, else text."""
-    out = []
-    for i, cell in enumerate(cells):
-        cell = text(cell, i, place)
-        if is_gap(cell):
-            place.error(i, "the label is missing", "Remove the row")
-        if whole:
-            label: Any = as_whole(cell)
-            if label is None:
-                place.error(
-                    i,
-                    f"the label {cell!r} is not a whole number, as all before it",
-                    "Pass classes=(...), or task='regression'",
-                )
-        else:
-            label = str(cell).strip()
-        if known is not None and label not in known:
-            place.error(i, f"the label {label!r} is not among the classes {tuple(known)!r}")
-        out.append(label)
-    return np.array(out, dtype=np.int64 if whole else None)
-
-
-def as_whole(cell: Any) -> int | None:
-    """Read a whole number, or None if the cell is not one."""
+def _is_number_text(cell: Any) -> bool:
     try:
-        if isinstance(cell, bytes | str):
-            return int(cell)
-        return int(cell) if float(cell) == int(cell) else None
+        return isinstance(cell, str) and parse_number(cell) is not None
+    except ValueError:
+        return False
+
+
+def text(cell: Any, column: str, *, given: bool = False) -> str | None:
+    """Return the text of a cell, None where it is missing.
+
+    Numbers are taken where the column is `given` as one of text: 8001.0 is "8001".
+    """
+    if is_missing(cell):
+        return None
+    if given and isinstance(cell, int | float | np.number):
+        whole = whole_number(cell, typed=True)
+        return str(cell if whole is None else whole)
+    if not isinstance(cell, str):
+        message = f"{shown(cell)} is not text, as the cells before it"
+        raise FlawError(column, NOT_TEXT, f"{message}; pass kinds={{{column!r}: 'number'}}")
+    return checked_text(cell, column).strip()
+
+
+def checked_text(cell: str, column: str | None) -> str:
+    """Refuse text that is too long, or that no file can hold."""
+    if len(cell) > MAX_CELL:
+        message = f"{len(cell)} characters in one cell; more than {MAX_CELL} are not taken"
+        raise FlawError(column, TOO_LONG, message)
+    if not cell.isascii():
+        try:
+            cell.encode("utf-8")
+        except UnicodeEncodeError:
+            raise FlawError(column, NOT_UTF8, f"{shown(cell)} is not text in UTF-8") from None
+    return cell
+
+
+def label(
+    cell: Any, column: str, *, whole: bool, known: Collection[Any] | None, typed: bool
+) -> int | str:
+    """Return a class label: a whole number if `whole`, else text."""
+    if is_missing(cell):
+        raise FlawError(column, MISSING_LABEL, "the label is missing; remove the row")
+    if isinstance(cell, date | np.datetime64):
+        raise FlawError(column, NOT_A_NUMBER, f"the label {shown(cell)} is a date, not a class")
+    given: int | str | None
+    if whole:
+        given = whole_number(cell, typed=typed)
+        if given is None:
+            remedy = "pass classes=(...), or task='regression'"
+            message = f"the label {shown(cell)} is not a whole number, as the others; {remedy}"
+            raise FlawError(column, NOT_A_NUMBER, message)
+    else:
+        given = checked_text(cell if isinstance(cell, str) else str(cell), column).strip()
+    if known is not None and given not in known:
+        message = f"the label {given!r} is not among the classes {tuple(known)!r}"
+        raise FlawError(column, UNKNOWN_CLASS, message)
+    return given
+
+
+def whole_number(cell: Any, *, typed: bool) -> int | None:
+    """Return the whole number that a cell is, or None.
+
+    Examples
+    --------
+    >>> whole_number("7", typed=False), whole_number("7.0", typed=False)
+    (7, None)
+    >>> whole_number(7.0, typed=True), whole_number("7", typed=True)
+    (7, None)
+    """
+    if isinstance(cell, str):
+        cell = cell.strip()
+        return int(cell) if not typed and _WHOLE.fullmatch(cell) else None
+    try:
+        value = int(cell)
+        return value if value == cell and abs(value) < 2**63 else None
     except (TypeError, ValueError, OverflowError):
         return None
 
 
-def times(cells: Sequence[Any], place: Place, numeric: bool) -> NDArray[Any]:
-    """Turn cells into numbers if `numeric`, else into UTC datetime64."""
-    if not numeric:
-        return np.array([_moment(cell, i, place) for i, cell in enumerate(cells)], "datetime64[us]")
-    for i, cell in enumerate(cells):
-        if not is_number(cell):
-            place.error(i, f"{text(cell, i, place)!r} is not a time like the number before it")
-    return np.array([float(cell) for cell in cells])
+def target(cell: Any, column: str, *, typed: bool) -> float:
+    """Return the number to predict."""
+    value = number(cell, column, typed=typed)
+    if value != value:
+        raise FlawError(column, MISSING_LABEL, "the label is missing; remove the row")
+    return value
 
 
-def is_number(cell: Any) -> bool:
-    """Tell whether a cell is a finite number."""
+def moment(cell: Any, column: str, *, numeric: bool) -> float | np.datetime64:
+    """Return a time: a number if `numeric`, else datetime64[ns] in UTC."""
+    if is_missing(cell):
+        raise FlawError(column, BAD_TIME, "the time is missing; remove the row")
     try:
-        return bool(np.isfinite(float(cell)))
+        return _seconds(cell) if numeric else _moment(cell)
     except (TypeError, ValueError, OverflowError):
-        return False
+        remedy = "write times as numbers or as 2024-05-01T12:00:00, between 1678 and 2262"
+        like = " like the numbers before it" if numeric else ""
+        message = f"{shown(cell)} is not a time{like}; {remedy}"
+        raise FlawError(column, BAD_TIME, message) from None
 
 
-def _moment(cell: Any, index: int, place: Place) -> np.datetime64:
-    cell = text(cell, index, place)
+def _seconds(cell: Any) -> float:
+    value = parse_number(cell) if isinstance(cell, str) else to_number(cell)
+    if not np.isfinite(value):
+        raise ValueError
+    return value
+
+
+def _moment(cell: Any) -> np.datetime64:
     if isinstance(cell, np.datetime64):
-        return cell
+        _nanoseconds(cell.astype("datetime64[us]").item(), 0)  # whether it is in range
+        return np.datetime64(int(cell.astype("datetime64[ns]").astype(np.int64)), "ns")
+    if hasattr(cell, "to_datetime64"):  # pandas
+        return np.datetime64(cell.to_datetime64(), "ns")
     if isinstance(cell, date) and not isinstance(cell, datetime):
         cell = datetime(cell.year, cell.month, cell.day)
-    if isinstance(cell, str):
-        try:
-            cell = datetime.fromisoformat(cell.strip())
-        except ValueError:
-            cell = cell.strip()
-    if not isinstance(cell, datetime):
-        place.error(
-            index, f"{cell!r} is not a time", "Write times as numbers or as 2024-05-01T12:00:00"
-        )
-    if cell.tzinfo is not None:
-        cell = cell.astimezone(UTC).replace(tzinfo=None)
-    return np.datetime64(cell, "us")
+    if isinstance(cell, datetime):
+        return _nanoseconds(cell, 0)
+    match = _MOMENT.fullmatch(cell.strip())
+    if match is None:
+        return _nanoseconds(datetime.fromisoformat(cell.strip()), 0)
+    day, clock, fraction, zone = match.groups()
+    if zone and zone != "Z" and len(zone) == 3:
+        zone += ":00"
+    when = datetime.fromisoformat(f"{day}T{clock or '00:00'}{zone or ''}")
+    return _nanoseconds(when, int((fraction or "0").ljust(9, "0")))
 
 
-def check_finite(
-    values: NDArray[np.float64],
-    names: Sequence[str],
-    source: str,
-    first_row: int,
-    missing: Missing,
-) -> None:
-    """Refuse infinite numbers, and NaN unless gaps are allowed, naming the first bad cell."""
-    bad = ~np.isfinite(values)
-    if missing == "nan":
-        bad &= ~np.isnan(values)
-    if bad.any():
-        row, column = (int(i) for i in np.argwhere(bad)[0])
-        _number(float(values[row, column]), row, Place(source, first_row, names[column]), missing)
+def _nanoseconds(when: datetime, fraction: int) -> np.datetime64:
+    if when.tzinfo is not None:
+        when = when.astimezone(UTC).replace(tzinfo=None)
+    since = (when - _EPOCH) // timedelta(microseconds=1) * 1000 + fraction
+    if abs(since) >= 2**63:
+        raise OverflowError
+    return np.datetime64(since, "ns")
+
+
+def shown(cell: Any) -> str:
+    """Return a cell as messages show it, cut short."""
+    full = repr(cell)
+    return full if len(full) <= 80 else full[:77] + "..."

@@ -16,10 +16,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from dfop.rows.extras import need
 from dfop.streams.convert import convert
 from dfop.streams.entries import Entry, Upstream
 from dfop.streams.errors import DataError, DownloadError
-from dfop.streams.optional import optional
 
 FOLDER = "DFOP_DATA"
 CACHE = "DFOP_CACHE"
@@ -31,7 +31,7 @@ def find(entry: Entry) -> Path:
     if folder and (path := Path(folder) / entry.file).exists():
         check_content(entry, path)
         return path
-    pooch = optional("pooch", f"finding {entry.name} outside the folder {FOLDER}")
+    pooch = need("pooch", extra="data", purpose=f"finding {entry.name} outside the folder {FOLDER}")
     cache = Path(os.environ.get(CACHE) or pooch.os_cache("dfop"))
     path = cache / entry.file
     if path.exists():

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dfop.rows.batch import Batch
 from dfop.streams.errors import DataError
-from dfop.streams.stream import Array, Floats, Fresh, Rows, Stream, TimedRows
+from dfop.streams.pieces import take
+from dfop.streams.stream import Array, BatchRows, Floats, Fresh, Rows, Stream
 
 
 def abrupt(a: Stream, b: Stream, at: int) -> Stream:
@@ -36,9 +39,9 @@ def abrupt(a: Stream, b: Stream, at: int) -> Stream:
     """
     _check(a, b, at)
 
-    def whole() -> Iterator[TimedRows]:
-        yield from a._read(0, at)
-        yield from b._read(0, None)
+    def whole() -> Iterator[BatchRows]:
+        yield from a._pieces(0, at)
+        yield from b._pieces(0, None)
 
     def where(t: int) -> tuple[Stream, int]:
         return (a, t) if t < at else (b, t - at)
@@ -82,11 +85,11 @@ def gradual(a: Stream, b: Stream, at: int, width: int, *, seed: int = 0) -> Stre
     if len(a) < at + width - from_b or len(b) < from_b:
         raise ValueError(f"the window needs {at + width - from_b} rows of a and {from_b} of b")
 
-    def whole() -> Iterator[TimedRows]:
-        yield from a._read(0, at)
+    def whole() -> Iterator[BatchRows]:
+        yield from a._pieces(0, at)
         old, new = a[at : at + width - from_b], b[:from_b]
-        yield _picked(_all(old), _all(new), chosen)
-        yield from b._read(from_b, None)
+        yield _mixed(old._all(), new._all(), chosen)
+        yield from b._pieces(from_b, None)
 
     def mixture(t: int, n: int, rng: np.random.Generator) -> Rows:
         assert a.fresh is not None
@@ -97,8 +100,8 @@ def gradual(a: Stream, b: Stream, at: int, width: int, *, seed: int = 0) -> Stre
         pick = rng.random(n) < share
         old = a.fresh(min(t - read_b, len(a) - 1), int((~pick).sum()), rng)
         new = b.fresh(min(read_b, len(b) - 1), int(pick.sum()), rng)
-        X, y, _ = _picked((*old, None), (*new, None), pick)
-        return X, y
+        order = _order(pick)
+        return np.concatenate([old[0], new[0]])[order], np.concatenate([old[1], new[1]])[order]
 
     length = at + width + len(b) - from_b
     fresh = mixture if a.fresh and b.fresh else None
@@ -140,12 +143,12 @@ def incremental(a: Stream, b: Stream, at: int, width: int) -> Stream:
         raise ValueError(f"the window needs {at + width} rows of a and {width} of b")
     share = np.arange(1, width + 1) / (width + 1)
 
-    def whole() -> Iterator[TimedRows]:
-        yield from a._read(0, at)
+    def whole() -> Iterator[BatchRows]:
+        yield from a._pieces(0, at)
         old, new = a[at : at + width], b[:width]
         X, y = _blend(old.arrays(), new.arrays(), share, a)
-        yield X, y, old.time if a.has_time and b.has_time else None
-        yield from b._read(width, None)
+        yield Batch(X, bool(np.isnan(X).any()), {}, a.feature_names, old.time), y
+        yield from b._pieces(width, None)
 
     def blend(t: int, n: int, rng: np.random.Generator) -> Rows:
         assert a.fresh is not None
@@ -196,10 +199,10 @@ def recurring(a: Stream, b: Stream, period: int) -> Stream:
     def part(turn: int) -> tuple[Stream, int]:
         return (b if turn % 2 else a), turn // 2 * period
 
-    def whole() -> Iterator[TimedRows]:
+    def whole() -> Iterator[BatchRows]:
         for turn in range(turns):
             stream, start = part(turn)
-            yield from stream._read(start, start + period)
+            yield from stream._pieces(start, start + period)
 
     def where(t: int) -> tuple[Stream, int]:
         stream, start = part(t // period)
@@ -229,7 +232,7 @@ def _made(
     kind: str,
     a: Stream,
     b: Stream,
-    whole: Callable[[], Iterator[TimedRows]],
+    whole: Callable[[], Iterator[BatchRows]],
     length: int,
     changes: Sequence[int],
     fresh: Fresh | None,
@@ -237,13 +240,15 @@ def _made(
     """Make a stream of `whole()`, which yields all rows from the first."""
     timed = a.has_time and b.has_time
 
-    def read(start: int, stop: int | None) -> Iterator[TimedRows]:
+    def read(start: int, stop: int | None) -> Iterator[BatchRows]:
         row = 0
-        for X, y, time in whole():
+        for X, y in whole():
             part = slice(max(start - row, 0), None if stop is None else max(stop - row, 0))
-            if len(X[part]):
-                yield X[part], y[part], time[part] if timed and time is not None else None
-            row += len(X)
+            if len(y[part]):
+                # the columns are called what the first stream calls them
+                time = X.time if timed else None
+                yield replace(X, names=a.feature_names, time=time)[part], y[part]
+            row += len(y)
             if stop is not None and row >= stop:
                 return
 
@@ -273,21 +278,22 @@ def _either(a: Stream, b: Stream, where: Callable[[int], tuple[Stream, int]]) ->
     return fresh
 
 
-def _all(stream: Stream) -> TimedRows:
-    return (*stream.arrays(), stream.time)
+def _order(from_new: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Interleave: row i is the next row of the new where from_new[i], else the next of the old.
+
+    The old rows stand before the new ones.
+    """
+    return np.where(
+        from_new, len(from_new) - from_new.sum() + np.cumsum(from_new) - 1, np.cumsum(~from_new) - 1
+    )
 
 
-def _picked(old: TimedRows, new: TimedRows, from_new: NDArray[np.bool_]) -> TimedRows:
-    """Interleave: row i is the next row of `new` where from_new[i], else the next of `old`."""
-    order = np.where(from_new, len(old[0]) + np.cumsum(from_new) - 1, np.cumsum(~from_new) - 1)
-    joined = [
-        None if p is None or q is None else np.concatenate([p, q])[order]
-        for p, q in zip(old, new, strict=True)
-    ]
-    X, y, time = joined
-    assert X is not None
-    assert y is not None
-    return X, y, time
+def _mixed(old: BatchRows, new: BatchRows, from_new: NDArray[np.bool_]) -> BatchRows:
+    parts = [rows for rows in (old, new) if len(rows[1])]
+    timed = all(X.time is not None for X, _ in parts)
+    X = Batch.join([replace(X, time=X.time if timed else None) for X, _ in parts])
+    order = _order(from_new)
+    return take(X, order), np.concatenate([y for _, y in parts])[order]
 
 
 def _blend(old: Rows, new: Rows, share: Floats, like: Stream) -> Rows:

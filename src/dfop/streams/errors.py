@@ -18,6 +18,14 @@ class DataError(ValueError):
         The column's name.
     remedy : str, optional
         What to do, without a full stop.
+    line : int, optional
+        The line of the file on which the row begins, counted from 1.
+    byte : int, optional
+        The position of the row's first byte in the (uncompressed) file, counted from 0.
+    kind : str, optional
+        The kind of a bad row, as `dfop.streams.read` counts them.
+    text : str, optional
+        The bad row as it stands in the file.
 
     Examples
     --------
@@ -35,15 +43,21 @@ class DataError(ValueError):
         row: int | None = None,
         column: str | None = None,
         remedy: str | None = None,
+        line: int | None = None,
+        byte: int | None = None,
+        kind: str | None = None,
+        text: str | None = None,
     ) -> None:
         self.problem = problem
         self.source = source
         self.row = row
         self.column = column
         self.remedy = remedy
+        self.line, self.byte, self.kind, self.text = line, byte, kind, text
         parts = [source] if source else []
         if row is not None:
-            parts.append(f"row {row}")
+            where = f" (line {line}, byte {byte})" if line is not None else ""
+            parts.append(f"row {row}{where}")
         if column is not None:
             parts.append(f"column {column!r}")
         place = ", ".join(parts)

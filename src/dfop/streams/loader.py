@@ -11,7 +11,7 @@ from dfop.streams.entries import Entry, entry
 from dfop.streams.generators.archive import ARCHIVE, archive_fresh
 from dfop.streams.generators.sea import sea
 from dfop.streams.readers import read
-from dfop.streams.stream import Fresh, Stream, TimedRows
+from dfop.streams.stream import BatchRows, Fresh, Stream
 
 
 def load(name: str) -> Stream:
@@ -58,15 +58,15 @@ def load(name: str) -> Stream:
         find(facts),
         target=facts.targets[0] if len(facts.targets) == 1 else facts.targets,
         features=facts.feature_names,
+        kinds=dict.fromkeys(facts.feature_names, "number"),
         task=facts.task,
+        missing="error",
         classes=None if relabel else facts.classes,
     )
 
-    def rows(start: int, stop: int | None) -> Iterator[TimedRows]:
-        for X, y, time in stored._read(start, stop):
-            if relabel:
-                y = np.where(y < relabel["below"], *relabel["labels"])
-            yield X, y, time
+    def rows(start: int, stop: int | None) -> Iterator[BatchRows]:
+        for X, y in stored._pieces(start, stop):
+            yield X, np.where(y < relabel["below"], *relabel["labels"]) if relabel else y
 
     return Stream(
         facts.name,

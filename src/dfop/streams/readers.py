@@ -2,31 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
+import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-import numpy as np
-
-from dfop.streams.cells import (
-    Missing,
-    Place,
-    as_whole,
-    is_gap,
-    is_number,
-    labels,
-    numbers,
-    text,
-    times,
-)
+from dfop.streams.bad_rows import BadRows, Mode
 from dfop.streams.errors import DataError
-from dfop.streams.stream import Array, Floats, Stream, Task, TimedRows
-from dfop.streams.tables import Table, open_table
-
-# More distinct whole numbers than this are as likely counts as classes.
-MANY_LABELS = 50
+from dfop.streams.layout import Kind, Layout, decide
+from dfop.streams.sources import Source, open_source
+from dfop.streams.stream import BatchRows, Stream, Task, TimedRows
 
 
 def read(
@@ -35,22 +20,28 @@ def read(
     target: str | int | Sequence[str],
     time: str | None = None,
     features: Sequence[str] | None = None,
+    kinds: Mapping[str, Kind] | None = None,
     task: Task | None = None,
     classes: Sequence[Any] | None = None,
-    missing: Missing = "error",
+    missing: Literal["nan", "error"] = "nan",
+    bad_rows: Mode = "fail",
+    quarantine: Any = None,
+    max_bad: float | None = None,
     format: str | None = None,  # noqa: A002
     name: str | None = None,
 ) -> Stream:
     r"""Read a stream from a file, a pipe, a DataFrame, or an iterable.
 
     Files and pipes are read in pieces as the stream is iterated: the memory needed does not grow
-    with the file. Cells are checked as they are read, and a bad one is named by file, row
-    (counted from 1, header excluded) and column.
+    with the file. Text and gaps are taken as they are. What a column holds, and the task, is
+    decided by nine tenths of the cells of the first 10,000 rows (of a pipe: of what it brings
+    within a second), so that one odd cell decides nothing; a row with such a cell is a bad row.
 
     Parameters
     ----------
-    source : path, open file, DataFrame, Arrow table, or iterable of dicts or rows
-        CSV, TSV, Parquet, JSON lines or ARFF, by the file's ending; ``.gz`` may follow it.
+    source : path, open file, DataFrame, Arrow table or reader, or iterable of dicts or rows
+        CSV, TSV, JSON lines or ARFF by the file's ending, which ``.gz``, ``.bz2`` or ``.zst``
+        may follow; Parquet, also a folder of it. Named pipes and ``/dev/fd/63`` are read once.
     target : str, int or sequence of str
         The column to predict; an int for the position in rows without names (-1 is the last);
         several names for several regression targets.
@@ -58,13 +49,21 @@ def read(
         A column of arrival times, numbers or ISO dates; it is not a feature.
     features : sequence of str, optional
         The columns to learn from; by default all others.
+    kinds : mapping of str to {"number", "text"}, optional
+        What columns hold where it must not be guessed: ``{"zip": "text"}``.
     task : {"classification", "regression"}, optional
-        By default seen from the first rows: text and whole numbers are labels, other numbers
-        are a regression target.
+        By default few different whole numbers, or text, are labels, other numbers a regression
+        target; what cannot be told is an error.
     classes : sequence, optional
         All labels; needed for a pipe if they are asked for, and a guard against strange ones.
-    missing : {"error", "nan"}
-        Whether an empty feature cell is an error or a NaN.
+    missing : {"nan", "error"}
+        Whether a feature may be missing, or such a row is a bad one.
+    bad_rows : {"fail", "skip", "quarantine"}
+        What to do with a bad row: raise, leave it out and count it, or also put it aside.
+    quarantine : path, optional
+        The file in which bad rows are put aside: CSV, or JSON lines by its ending.
+    max_bad : int or float, optional
+        More bad rows than this (an int), or than this share of all (a float), are an error.
     format : {"csv", "tsv", "parquet", "jsonl", "arff"}, optional
         For open files, or where the ending does not tell.
     name : str, optional
@@ -73,185 +72,168 @@ def read(
     Returns
     -------
     Stream
-        The rows in their order.
+        The rows in their order; ``stream.bad`` counts those that were left out.
 
     Raises
     ------
     DataError
-        The data is broken: a ragged row, a cell that is not a number, a missing target.
+        A bad row, with file, row, line, byte, column and kind of error; or the file as a whole
+        cannot be read.
 
     Examples
     --------
-    >>> rows = [{"size": 1, "price": 2.5}, {"size": 2, "price": 3.5}]
+    >>> rows = [{"size": 1, "color": "red", "price": 2.5}, {"size": None, "price": 3.5}]
     >>> stream = read(rows, target="price")
     >>> stream.task, stream.feature_names
-    ('regression', ('size',))
+    ('regression', ('size', 'color'))
+    >>> for batch, y in stream.batches():
+    ...     print(batch.rows(), y)
+    [[1.0, 'red'], [None, None]] [2.5 3.5]
     >>> import io
-    >>> pipe = io.BytesIO(b"day,height,label\n2024-05-01,1.5,up\n2024-05-02,oops,down\n")
-    >>> stream = read(pipe, target="label", time="day", format="csv")
-    >>> stream.arrays()
+    >>> lines = ["day,height,label"] + ["2024-05-01,1.5,up", "2024-05-02,2.5,down"] * 6
+    >>> lines[3] = "2024-05-02,oops,down"
+    >>> pipe = io.BytesIO("\n".join(lines).encode())
+    >>> read(pipe, target="label", time="day", format="csv").arrays()
     Traceback (most recent call last):
     ...
-    dfop.streams.errors.DataError: pipe, row 2, column 'height': 'oops' is not a number. Code it
-    as a number, or name the columns to use with features=[...].
+    dfop.streams.errors.DataError: pipe, row 3 (line 4, byte 55), column 'height': 'oops' is not a
+    number. Mend it, pass kinds={'height': 'text'}, or leave the column out with features=[...].
     """
     if missing not in ("error", "nan"):
         raise ValueError(f"missing must be 'error' or 'nan', not {missing!r}")
-    table = open_table(source, format)
-    targets = _targets(table, target)
-    chosen = _chosen(table, targets, time, features)
-    first, table = _peek(table)
-    task = task or _task(first, targets, classes, table.source)
-    if task == "classification" and len(targets) > 1:
-        raise ValueError(f"{len(targets)} targets are for regression, not for classification")
-    # Labels are whole numbers or text: as the classes are given, or as the first rows look.
-    if classes is not None:
-        whole = all(isinstance(label, int | np.integer) for label in classes)
-    else:
-        whole = all(as_whole(cell) is not None for cell in _list(first[targets[0]]))
-    numeric = time is not None and is_number(_list(first[time])[0])
-
-    def rows(start: int, stop: int | None) -> Iterator[TimedRows]:
-        done = 0
-        for piece in table.pieces():
-            X, y, when = converted(piece, done + 1)
-            part = slice(max(start - done, 0), None if stop is None else max(stop - done, 0))
-            if len(X[part]):
-                yield X[part], y[part], None if when is None else when[part]
-            done += len(X)
-            if stop is not None and done >= stop:
-                return
-
-    def converted(piece: Mapping[str, Any], first_row: int) -> TimedRows:
-        def place(column: str) -> Place:
-            return Place(table.source, first_row, column)
-
-        X = np.empty((len(piece[targets[0]]), len(chosen)))
-        for j, column in enumerate(chosen):
-            X[:, j] = _numbers(piece[column], place(column), missing)
-        if task == "classification":
-            y: Array = labels(_list(piece[targets[0]]), place(targets[0]), classes, whole)
-        else:
-            y = np.column_stack([_numbers(piece[t], place(t), "error") for t in targets])
-            y = y[:, 0] if isinstance(target, str | int) else y
-        return X, y, None if time is None else times(_list(piece[time]), place(time), numeric)
-
-    return Stream(
-        name or (Path(source).name if isinstance(source, str | Path) else table.source),
-        task,
+    if task not in (None, "classification", "regression"):
+        raise ValueError(f"task must be 'classification' or 'regression', not {task!r}")
+    log = BadRows(bad_rows, quarantine, max_bad)
+    opened = open_source(source, format)
+    targets = _targets(opened, target)
+    chosen = _chosen(opened, targets, time, features)
+    _refuse_nothing(opened, chosen, targets)
+    layout = decide(
+        opened.name,
         chosen,
-        rows,
+        targets,
+        time,
+        opened.tally,
+        kinds=_kinds(opened, kinds or {}),
+        task=task,
+        classes=classes,
+        one_target=isinstance(target, str | int),
+        gaps=missing == "nan",
+        chosen=features is not None,
+    )
+    is_path = isinstance(source, str | bytes | os.PathLike)
+    return Stream(
+        name or (Path(os.fsdecode(source)).name if is_path else opened.name),
+        layout.task,
+        chosen,
+        _reader(opened, layout, log),
         target_names=targets,
         classes=classes,
-        length=table.length,
+        length=opened.length if bad_rows == "fail" else None,
         has_time=time is not None,
-        reusable=table.reusable,
+        reusable=opened.reusable,
+        bad=log,
     )
 
 
-def _targets(table: Table, target: str | int | Sequence[str]) -> list[str]:
+def _reader(source: Source, layout: Layout, log: BadRows) -> Any:
+    used = False
+
+    def rows(start: int, stop: int | None) -> Iterator[TimedRows | BatchRows]:
+        nonlocal used
+        if used and not source.reusable:
+            raise DataError(
+                "this source can be read only once, and was",
+                source=source.name,
+                remedy="Read it into arrays or a frame to use it again",
+            )
+        used = True
+        done = 0
+        for batch, y in source.pieces(layout, log):
+            first, last = max(start - done, 0), None if stop is None else max(stop - done, 0)
+            done += len(y)
+            if len(y[first:last]):
+                yield batch[first:last], y[first:last]
+            if stop is not None and done >= stop:
+                return
+        log.end()
+
+    return rows
+
+
+def _refuse_nothing(source: Source, features: list[str], targets: list[str]) -> None:
+    """Refuse a source without a row, or in which none of the first rows is good."""
+    if not source.seen:
+        raise DataError("there are no rows", source=source.name)
+    if not source.good:
+        layout = decide(
+            source.name,
+            features,
+            targets,
+            None,
+            source.tally,
+            kinds={},
+            task="regression",
+            classes=None,
+            one_target=True,
+            gaps=True,
+            chosen=False,
+        )
+        for _ in source.pieces(layout, BadRows()):
+            pass  # says what is wrong with the first
+        raise DataError("none of the first rows is good", source=source.name)
+
+
+def _kinds(source: Source, kinds: Mapping[str, Kind]) -> Mapping[str, Kind]:
+    for column, kind in kinds.items():
+        if column not in source.names:
+            raise DataError(
+                f"kinds names a column that is not there; there are {_some(source.names)}",
+                source=source.name,
+                column=column,
+            )
+        if kind not in ("number", "text"):
+            raise ValueError(f"the kind of {column!r} must be 'number' or 'text', not {kind!r}")
+    return kinds
+
+
+def _targets(source: Source, target: str | int | Sequence[str]) -> list[str]:
     if isinstance(target, int):
         try:
-            return [table.names[target]]
+            return [source.names[target]]
         except IndexError:
             raise DataError(
-                f"there is no column number {target}: rows have {len(table.names)} cells",
-                source=table.source,
+                f"there is no column number {target}: rows have {len(source.names)} cells",
+                source=source.name,
             ) from None
     return [target] if isinstance(target, str) else list(target)
 
 
 def _chosen(
-    table: Table, targets: list[str], time: str | None, features: Sequence[str] | None
+    source: Source, targets: list[str], time: str | None, features: Sequence[str] | None
 ) -> list[str]:
     set_apart = {*targets, time}
-    chosen = list(features or (name for name in table.names if name not in set_apart))
+    chosen = list(features or (name for name in source.names if name not in set_apart))
     for role, column in [
         *(("target", column) for column in targets),
         *([("time", time)] if time is not None else []),
         *(("feature", column) for column in chosen),
     ]:
-        if column not in table.names:
+        if column not in source.names:
             raise DataError(
-                f"the {role} is not a column; there are {_some(table.names)}",
-                source=table.source,
+                f"the {role} is not a column; there are {_some(source.names)}",
+                source=source.name,
                 column=column,
             )
     leaks = [column for column in chosen if column in targets]
     if leaks:
         raise DataError(
-            "the column is both target and feature", source=table.source, column=leaks[0]
+            "the column is both target and feature", source=source.name, column=leaks[0]
         )
     if not chosen:
-        raise DataError("no column is left to learn from", source=table.source)
+        raise DataError("no column is left to learn from", source=source.name)
     return chosen
 
 
 def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
-
-
-def _peek(table: Table) -> tuple[Mapping[str, Any], Table]:
-    """Look at the first piece; a pipe must give it out again when it is read."""
-    pieces = table.pieces()
-    first = next(pieces, None)
-    if first is None:
-        raise DataError("there are no rows", source=table.source)
-    if table.reusable:
-        pieces.close()  # type: ignore[attr-defined]
-        return first, table
-    held = [itertools.chain([first], pieces)]
-
-    def once() -> Iterator[Mapping[str, Any]]:
-        if not held:
-            raise DataError(
-                "this source can be read only once, and was",
-                source=table.source,
-                remedy="Read it into arrays to use it again",
-            )
-        return held.pop()
-
-    return first, replace(table, pieces=once)
-
-
-def _task(
-    first: Mapping[str, Any], targets: list[str], classes: Sequence[Any] | None, source: str
-) -> Task:
-    if classes is not None:
-        return "classification"
-    if len(targets) > 1:
-        return "regression"
-    place = Place(source, 1, targets[0])
-    cells = [text(cell, i, place) for i, cell in enumerate(_list(first[targets[0]]))]
-    cells = [cell for cell in cells if not is_gap(cell)]
-    whole = [as_whole(cell) is not None and not isinstance(cell, float) for cell in cells]
-    if not all(whole) and all(is_number(cell) for cell in cells):
-        return "regression"
-    if all(whole) and len(set(cells)) > MANY_LABELS:
-        raise DataError(
-            f"{len(set(cells))} different whole numbers may be classes or counts",
-            source=source,
-            column=targets[0],
-            remedy="Pass task='classification' or task='regression'",
-        )
-    return "classification"
-
-
-def _numbers(cells: Any, place: Place, missing: Missing) -> Floats:
-    """Turn a column into numbers: Arrow's cast if all is well, else cell by cell."""
-    if hasattr(cells, "cast"):
-        try:
-            if str(cells.type) == "binary":
-                cells = cells.cast("string")
-            values: Floats = cells.cast("float64").to_numpy(zero_copy_only=False)
-        except (ValueError, NotImplementedError):
-            # Arrow's errors do not say where: go through the cells.
-            values = numbers(cells.to_pylist(), place, missing)
-        if np.isfinite(values).all():
-            return values
-    return numbers(_list(cells), place, missing)
-
-
-def _list(cells: Any) -> Sequence[Any]:
-    listed: Sequence[Any] = cells.to_pylist() if hasattr(cells, "to_pylist") else cells
-    return listed

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dfop.streams.cells import check_finite
+from dfop.rows.arrow import CellError, batch_from_arrow, check_numbers
+from dfop.rows.batch import Batch, Text
+from dfop.rows.extras import need
+from dfop.streams.bad_rows import BadRows
 from dfop.streams.errors import DataError
 
 Array: TypeAlias = NDArray[Any]
 Floats: TypeAlias = NDArray[np.float64]
 Task: TypeAlias = Literal["classification", "regression"]
 Rows: TypeAlias = tuple[Floats, Array]
-TimedRows: TypeAlias = tuple[Floats, Array, Array | None]
+BatchRows: TypeAlias = tuple[Batch, Array]
+TimedRows: TypeAlias = tuple[Floats | Batch, Array, Array | None]
 # Rows start..stop of the stream (stop None: to the end), in pieces of any size.
-Read: TypeAlias = Callable[[int, int | None], Iterator[TimedRows]]
+Read: TypeAlias = Callable[[int, int | None], Iterator[TimedRows | BatchRows]]
 Fresh: TypeAlias = Callable[[int, int, np.random.Generator], Rows]
 
 
@@ -25,7 +30,7 @@ class Stream:
     """Labelled rows in their order of arrival.
 
     A stream from a file or a generator is never in memory at once: `batches` reads it piece by
-    piece, as often as one likes (a pipe: once). `arrays` reads all of it.
+    piece, as often as one likes (a pipe: once). `arrays` and `frame` read all of it.
 
     Parameters
     ----------
@@ -36,8 +41,9 @@ class Stream:
     feature_names : sequence of str
         One name per column of X.
     read : callable
-        ``read(start, stop)`` yields ``(X, y, time)`` pieces of any size that together are the
-        rows ``start`` to ``stop`` (None: the end); ``time`` may be None.
+        ``read(start, stop)`` yields pieces of any size that together are the rows ``start`` to
+        ``stop`` (None: the end): ``(X, y, time)`` with a matrix X and None for no time, or
+        ``(batch, y)``.
     target_names : sequence of str
         One name per target.
     classes : sequence, optional
@@ -52,6 +58,8 @@ class Stream:
         Whether rows carry a time.
     reusable : bool
         False for a pipe or an iterator, which can be read only once.
+    bad : BadRows, optional
+        What counts the rows that were left out.
 
     See Also
     --------
@@ -82,6 +90,7 @@ class Stream:
         fresh: Fresh | None = None,
         has_time: bool = False,
         reusable: bool = True,
+        bad: BadRows | None = None,
     ) -> None:
         if task not in ("classification", "regression"):
             raise ValueError(f"task must be 'classification' or 'regression', not {task!r}")
@@ -93,6 +102,7 @@ class Stream:
         self.fresh = fresh
         self.has_time = has_time
         self.reusable = reusable
+        self.bad = BadRows() if bad is None else bad
         self._read = read
         self._classes = None if classes is None else tuple(classes)
         self._length = length
@@ -100,7 +110,7 @@ class Stream:
     @classmethod
     def from_arrays(
         cls,
-        X: ArrayLike,
+        X: Any,
         y: ArrayLike,
         *,
         name: str = "arrays",
@@ -109,14 +119,14 @@ class Stream:
         feature_names: Sequence[str] | None = None,
         classes: Sequence[Any] | None = None,
         changes: Sequence[int] = (),
-        missing: Literal["error", "nan"] = "error",
+        missing: Literal["nan", "error"] = "nan",
     ) -> Stream:
-        """Make a stream of arrays in memory.
+        """Make a stream of what is in memory.
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-            Features.
+        X : array-like of shape (n, d), data frame, Arrow table, or Batch
+            Features; a frame may hold text and gaps, an array gaps (NaN).
         y : array-like of shape (n,) or (n, q)
             Labels, or numbers for regression.
         name : str
@@ -126,13 +136,13 @@ class Stream:
         time : array-like of shape (n,), optional
             When each row arrived: numbers or datetime64.
         feature_names : sequence of str, optional
-            By default x1, x2, ...
+            By default the names of the frame's columns, or x1, x2, ...
         classes : sequence, optional
             The labels, if y may not show all of them.
         changes : sequence of int
             The rows at which a new concept begins.
-        missing : {"error", "nan"}
-            Whether a NaN in X is an error or a gap that the model will handle.
+        missing : {"nan", "error"}
+            Whether a gap in X is left to the model or an error.
 
         Returns
         -------
@@ -144,40 +154,35 @@ class Stream:
         >>> Stream.from_arrays([[1.0, 2.0], [3.0, 4.0]], [0.5, 0.7]).task
         'regression'
         """
-        X = np.ascontiguousarray(X, dtype=np.float64)
+        batch = _in_memory(X, name, time, feature_names)
         y = np.asarray(y)
-        if X.ndim != 2:
-            raise ValueError(f"X must have two dimensions (rows, features), not {X.ndim}")
-        if y.shape[:1] != X.shape[:1]:
-            raise ValueError(f"X has {len(X)} rows and y has {len(y) if y.ndim else 0}")
-        when = None if time is None else np.asarray(time)
-        if when is not None and when.shape != (len(X),):
-            raise ValueError(f"time must have shape ({len(X)},), not {when.shape}")
-        names = tuple(feature_names or (f"x{j + 1}" for j in range(X.shape[1])))
-        if len(names) != X.shape[1]:
-            raise ValueError(f"{len(names)} feature names for {X.shape[1]} features")
-        check_finite(X, names, name, 1, missing)
+        if y.shape[:1] != (len(batch),):
+            raise ValueError(f"X has {len(batch)} rows and y has {len(y) if y.ndim else 0}")
+        if missing == "error":
+            _refuse_gaps(batch, name)
         task = task or ("regression" if y.dtype.kind == "f" else "classification")
         if task == "regression":
             y = y.astype(np.float64)
-            check_finite(y.reshape(len(y), -1), ["y"] * y[:1].size, name, 1, "error")
+            matrix = y.reshape(len(y), -1)
+            if _checked(matrix, ["y"] * matrix.shape[1], name):
+                row = int(np.argwhere(np.isnan(matrix))[0][0])
+                raise DataError("the target is missing", source=name, row=row + 1, column="y")
 
-        def read(start: int, stop: int | None) -> Iterator[TimedRows]:
-            part = slice(start, stop)
-            if len(X[part]):
-                yield X[part], y[part], None if when is None else when[part]
+        def read(start: int, stop: int | None) -> Iterator[BatchRows]:
+            if len(y[start:stop]):
+                yield batch[start:stop], y[start:stop]
 
         stream = cls(
             name,
             task,
-            names,
+            batch.names or (),
             read,
             classes=classes,
             changes=changes,
-            length=len(X),
-            has_time=when is not None,
+            length=len(batch),
+            has_time=batch.time is not None,
         )
-        if task == "classification" and len(X):
+        if task == "classification" and len(batch):
             found = stream._scan()[1]
             unknown = [label for label in found if label not in (stream.classes or ())]
             if unknown:
@@ -207,8 +212,8 @@ class Stream:
             self._classes = found
         return self._classes
 
-    def batches(self, size: int = 1000) -> Iterator[Rows]:
-        """Read the stream as ``(X, y)`` arrays of `size` rows; the last may be shorter.
+    def batches(self, size: int = 1000) -> Iterator[BatchRows]:
+        """Read the stream as ``(X, y)`` of `size` rows each; the last may be shorter.
 
         Parameters
         ----------
@@ -217,14 +222,17 @@ class Stream:
 
         Yields
         ------
-        X : array of shape (size, d)
-            Features, float64.
+        X : Batch
+            Features with their names, text, gaps and time. Where all are numbers,
+            ``np.asarray(X)`` is the matrix.
         y : array of shape (size,) or (size, q)
             Targets.
         """
-        return ((X, y) for X, y, _ in self.timed_batches(size))
+        if size < 1:
+            raise ValueError(f"a batch has at least one row, not {size}")
+        return _rechunk(self._pieces(0, None), size)
 
-    def timed_batches(self, size: int = 1000) -> Iterator[TimedRows]:
+    def timed_batches(self, size: int = 1000) -> Iterator[tuple[Batch, Array, Array | None]]:
         """Read the stream as ``(X, y, time)``; time is None if the rows carry none.
 
         Parameters
@@ -234,41 +242,89 @@ class Stream:
 
         Yields
         ------
-        X, y : arrays
+        X, y : Batch, array
             As in `batches`.
         time : array of shape (size,) or None
-            Numbers or datetime64.
+            Numbers or datetime64; X has it, too.
         """
-        if size < 1:
-            raise ValueError(f"a batch has at least one row, not {size}")
-        return _rechunk(self._read(0, None), size)
+        return ((X, y, X.time) for X, y in self.batches(size))
 
     def arrays(self) -> Rows:
-        """Read all rows into memory.
+        """Read all rows into memory, where all features are numbers.
 
         Returns
         -------
-        X, y : arrays
-            As in `batches`.
+        X : array of shape (n, d)
+            Features, NaN where missing.
+        y : array of shape (n,) or (n, q)
+            Targets.
         """
-        X, y, _ = self._all()
-        return X, y
+        batch, y = self._all()
+        if batch.texts:
+            raise DataError(
+                "the column holds text, so the rows are no matrix of numbers",
+                source=self.name,
+                column=batch.name_of(min(batch.texts)),
+                remedy="Use frame() or batches(), or choose other columns with features=[...]",
+            )
+        return batch.numbers, y
+
+    def frame(self) -> Any:
+        """Read all rows into a pandas DataFrame: features, then targets, then the time.
+
+        Text is categorical, so that what reads as a number stays text.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Examples
+        --------
+        >>> from dfop.streams import read
+        >>> rows = [{"color": "red", "y": 0.5}, {"color": None, "y": 1.5}]
+        >>> read(rows, target="y").frame().color.isna().tolist()
+        [False, True]
+        """
+        pandas = need("pandas", extra="stats", purpose="making a DataFrame")
+        batch, y = self._all()
+        columns: dict[str, Any] = {}
+        for j, name in enumerate(self.feature_names):
+            if j in batch.texts:
+                columns[name] = pandas.Categorical.from_codes(*batch.texts[j])
+            else:
+                columns[name] = batch.numbers[:, j]
+        targets = [y] if y.ndim == 1 else list(y.T)
+        columns |= dict(zip(self.target_names, targets, strict=True))
+        if batch.time is not None:
+            columns["time"] = batch.time
+        return pandas.DataFrame(columns)
 
     @property
     def time(self) -> Array | None:
         """The times of all rows, or None."""
-        return self._all()[2] if self.has_time else None
+        return self._all()[0].time if self.has_time else None
 
-    def _all(self) -> TimedRows:
-        pieces = list(self._read(0, None))
+    def _pieces(self, start: int, stop: int | None) -> Iterator[BatchRows]:
+        """Read rows in pieces of any size, whatever `read` gives."""
+        for X, y, *rest in self._read(start, stop):
+            if isinstance(X, Batch):
+                yield X, y
+                continue
+            numbers = np.ascontiguousarray(X, dtype=np.float64)
+            gaps = bool(np.isnan(numbers).any())
+            yield Batch(numbers, gaps, {}, self.feature_names, rest[0] if rest else None), y
+
+    def _all(self) -> BatchRows:
+        pieces = list(self._pieces(0, None))
         if not pieces:
-            return np.empty((0, len(self.feature_names))), np.empty(0), None
+            empty = np.empty((0, len(self.feature_names)))
+            return Batch(empty, names=self.feature_names), np.empty(0)
         return _join(pieces)
 
     def _scan(self) -> tuple[int, tuple[Any, ...]]:
         rows, found = 0, set()
-        for X, y, _ in self._read(0, None):
-            rows += len(X)
+        for _, y in self._pieces(0, None):
+            rows += len(y)
             if self.task == "classification":
                 found.update(np.unique(y).tolist())
         return rows, tuple(sorted(found))
@@ -295,11 +351,11 @@ class Stream:
             stop = max(start, stop)
         parent = self
 
-        def read(first: int, last: int | None) -> Iterator[TimedRows]:
+        def read(first: int, last: int | None) -> Iterator[BatchRows]:
             ends = [
                 end for end in (stop, None if last is None else start + last) if end is not None
             ]
-            return parent._read(start + first, min(ends, default=None))
+            return parent._pieces(start + first, min(ends, default=None))
 
         fresh = self.fresh
         return Stream(
@@ -314,6 +370,7 @@ class Stream:
             fresh=None if fresh is None else lambda t, n, rng: fresh(start + t, n, rng),
             has_time=self.has_time,
             reusable=self.reusable,
+            bad=self.bad,
         )
 
     def __repr__(self) -> str:
@@ -324,34 +381,101 @@ class Stream:
         )
 
 
-def _rechunk(pieces: Iterator[TimedRows], size: int) -> Iterator[TimedRows]:
-    """Cut pieces of any size into batches of one size, holding one batch at a time."""
-    held: list[TimedRows] = []
+def _rechunk(pieces: Iterator[BatchRows], size: int) -> Iterator[BatchRows]:
+    """Cut pieces of any size into batches of one size, holding one batch at a time.
+
+    Where the reading fails, the rows before the failure are given first.
+    """
+    held: list[BatchRows] = []
     rows = 0
-    for piece in pieces:
-        start, n = 0, len(piece[0])
-        while rows + n - start >= size:
-            stop = start + size - rows
-            yield _join([*held, _cut(piece, start, stop)])
-            held, rows, start = [], 0, stop
-        if start < n:
-            held.append(_cut(piece, start, n))
-            rows += n - start
+    try:
+        for piece in pieces:
+            start, n = 0, len(piece[1])
+            while rows + n - start >= size:
+                stop = start + size - rows
+                batch = _join([*held, _cut(piece, start, stop)])
+                held, rows, start = [], 0, stop
+                yield batch
+            if start < n:
+                held.append(_cut(piece, start, n))
+                rows += n - start
+    except DataError:
+        if held:
+            yield _join(held)
+        raise
     if held:
         yield _join(held)
 
 
-def _cut(piece: TimedRows, start: int, stop: int) -> TimedRows:
-    X, y, time = piece
-    return X[start:stop], y[start:stop], None if time is None else time[start:stop]
+def _cut(piece: BatchRows, start: int, stop: int) -> BatchRows:
+    X, y = piece[0][start:stop], piece[1][start:stop]
+    for j, text in X.texts.items():
+        if len(text.values) > len(y):
+            # a part of a large piece needs few of its values
+            used, codes = np.unique(text.codes, return_inverse=True)
+            values = [text.values[code] for code in used.tolist() if code >= 0]
+            X.texts[j] = Text(codes - (len(used) - len(values)), values)
+    return X, y
 
 
-def _join(pieces: list[TimedRows]) -> TimedRows:
+def _join(pieces: list[BatchRows]) -> BatchRows:
     if len(pieces) == 1:
         return pieces[0]
-    times = [time for _, _, time in pieces if time is not None]
-    return (
-        np.concatenate([X for X, _, _ in pieces]),
-        np.concatenate([y for _, y, _ in pieces]),
-        np.concatenate(times) if times else None,
+    return Batch.join([X for X, _ in pieces]), np.concatenate([y for _, y in pieces])
+
+
+def _in_memory(
+    X: Any, name: str, time: ArrayLike | None, feature_names: Sequence[str] | None
+) -> Batch:
+    """Make a batch of what is in memory, checked, with names and time."""
+    if isinstance(X, Batch):
+        batch = X
+    elif hasattr(X, "__arrow_c_stream__"):
+        try:
+            batch = batch_from_arrow(X)
+        except CellError as error:
+            raise _as_data_error(error, name) from None
+    else:
+        numbers = np.ascontiguousarray(X, dtype=np.float64)
+        if numbers.ndim != 2:
+            raise ValueError(f"X must have two dimensions (rows, features), not {numbers.ndim}")
+        batch = Batch(numbers)
+    names = tuple(feature_names or batch.names or (f"x{j + 1}" for j in range(batch.shape[1])))
+    if len(names) != batch.shape[1]:
+        raise ValueError(f"{len(names)} feature names for {batch.shape[1]} features")
+    when = batch.time if time is None else np.asarray(time)
+    if when is not None and when.shape != (len(batch),):
+        raise ValueError(f"time must have shape ({len(batch)},), not {when.shape}")
+    return replace(batch, names=names, time=when, gaps=_checked(batch.numbers, names, name))
+
+
+def _checked(numbers: Floats, names: Sequence[str], source: str) -> bool:
+    """Whether numbers are missing; infinite ones are refused."""
+    try:
+        return check_numbers(numbers, names)
+    except CellError as error:
+        raise _as_data_error(error, source) from None
+
+
+def _refuse_gaps(batch: Batch, source: str) -> None:
+    for j in range(batch.shape[1]):
+        text = batch.texts.get(j)
+        missing = np.isnan(batch.numbers[:, j]) if text is None else text.codes < 0
+        if missing.any():
+            raise DataError(
+                "the cell is missing",
+                source=source,
+                row=int(np.argmax(missing)) + 1,
+                column=batch.name_of(j),
+                remedy="Fill it, or allow gaps with missing='nan'",
+            )
+
+
+def _as_data_error(error: CellError, source: str) -> DataError:
+    return DataError(
+        error.problem,
+        source=source,
+        row=error.row + 1,
+        column=error.column,
+        remedy=error.remedy[:1].upper() + error.remedy[1:],
     )

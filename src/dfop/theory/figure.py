@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dfop.plotting import COLOURS as PALETTE
+from dfop.plotting import name_ends, panels, save
+
 from .experiment import NAMES, Outcome
 
 if TYPE_CHECKING:
@@ -16,11 +19,11 @@ if TYPE_CHECKING:
 
 __all__ = ["draw_experiment"]
 
-# Okabe and Ito's colours, told apart by colour-blind readers; the error is black
-COLOURS = {"C0": "#D55E00", "C1": "#CC79A7", "C2": "#0072B2", "C3": "#009E73"}
+# The error is black.
+BLUE, ORANGE, GREEN, PINK = PALETTE[:4]
+COLOURS = {"C0": ORANGE, "C1": PINK, "C2": BLUE, "C3": GREEN}
 MEANINGS = {"C0": "Theorem 2", "C1": "with |P(t)|", "C2": "sharp sums", "C3": "covariance"}
 LAWS = {"normal": "Gaussian", "uniform": "uniform", "sign": "random signs"}
-GAP = 0.052  # least distance of two labels, in heights of the panel
 
 
 def draw_experiment(outcomes: Sequence[Outcome], path: str | Path | None = None) -> Figure:
@@ -46,21 +49,14 @@ def draw_experiment(outcomes: Sequence[Outcome], path: str | Path | None = None)
     >>> len(figure.axes)
     1
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError(
-            "drawing the experiment needs matplotlib: pip install 'dfop[plot]'"
-        ) from error
     if not outcomes:
         raise ValueError("there is no outcome to draw")
-    figure = Figure(figsize=(4.7 * len(outcomes), 4.9), layout="constrained")
-    panels = figure.subplots(1, len(outcomes), sharey=True, squeeze=False)[0]
-    for axes, outcome in zip(panels, outcomes, strict=True):
+    figure, all_axes = panels(1, len(outcomes), 4.7 * len(outcomes), 4.9, sharey=True)
+    for axes, outcome in zip(all_axes, outcomes, strict=True):
         _draw_curves(axes, outcome)
-    for axes, outcome in zip(panels, outcomes, strict=True):  # the shared scale is known now
+    for axes, outcome in zip(all_axes, outcomes, strict=True):  # the shared scale is known now
         _draw_labels(axes, outcome)
-    panels[0].set_ylabel("distance from the true concept, |ŵ(t) - w(t)|")
+    all_axes[0].set_ylabel("distance from the true concept, |ŵ(t) - w(t)|")
     first = outcomes[0]
     figure.suptitle(
         f"Certificates of the error, each to hold with probability {1 - first.delta:.0%} at any row"
@@ -70,7 +66,7 @@ def draw_experiment(outcomes: Sequence[Outcome], path: str | Path | None = None)
         fontsize=11,
     )
     if path is not None:
-        figure.savefig(path, dpi=150)
+        save(figure, path)
     return figure
 
 
@@ -92,31 +88,16 @@ def _draw_curves(axes: Axes, outcome: Outcome) -> None:
         fontsize=10,
     )
     axes.set_xlabel("row of the stream, t")
-    axes.spines[["top", "right"]].set_visible(False)
 
 
 def _draw_labels(axes: Axes, outcome: Outcome) -> None:
-    """Name each curve at its end, in its colour, upwards from the error without overlap."""
+    """Name each curve at its end, in its colour."""
     ends = {name: float(np.median(outcome.bounds[name][:, -1])) for name in NAMES}
     texts = {"error": ("error: median, 90 % band", "black")}
     for name in NAMES:
         held = np.floor(1000 * outcome.coverage[name].min()) / 10
         texts[name] = (f"{name} {MEANINGS[name]} ({held:g} %)", COLOURS[name])
     ends["error"] = float(np.median(outcome.error[:, -1]))
-    bottom, top = np.log(axes.get_ylim())
-    height = -np.inf
     finite = [name for name in ends if np.isfinite(ends[name]) and ends[name] > 0.0]
-    for name in sorted(finite, key=lambda name: (ends[name], name)):
-        height = max((np.log(ends[name]) - bottom) / (top - bottom), height + GAP)
-        text, colour = texts[name]
-        axes.annotate(
-            text,
-            (1.0, height),
-            xycoords="axes fraction",
-            xytext=(5, 0),
-            textcoords="offset points",
-            color=colour,
-            va="center",
-            fontsize=9,
-            annotation_clip=False,
-        )
+    names = [(texts[name][0], ends[name], texts[name][1]) for name in sorted(finite)]
+    name_ends(axes, names, fontsize=9)

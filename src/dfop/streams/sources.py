@@ -1,0 +1,141 @@
+"""What can be read: a path, an open file, a frame or an iterable, each to its source of rows."""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+from numpy.typing import NDArray
+
+from dfop.rows.batch import Batch
+from dfop.streams.arff_source import ArffSource
+from dfop.streams.arrow_source import frame_source, parquet_source, reader_source
+from dfop.streams.bad_rows import BadRows
+from dfop.streams.chunks import PACKED, Chunks
+from dfop.streams.csv_source import CsvSource
+from dfop.streams.json_source import JsonSource
+from dfop.streams.layout import Layout, Tally
+from dfop.streams.row_source import RowSource
+
+FORMATS = ("csv", "tsv", "parquet", "jsonl", "arff")
+SUFFIXES = {**{f".{kind}": kind for kind in FORMATS}, ".ndjson": "jsonl", ".pq": "parquet"}
+
+
+class Source(Protocol):
+    """Named columns, and rows that are read from the first one on."""
+
+    name: str
+    names: tuple[str, ...]
+    reusable: bool
+    length: int | None
+    seen: int
+    """Rows that were looked at to decide what the columns hold."""
+    good: int
+    """Those among them that have the right number of cells."""
+
+    def tally(self, column: str, *, fully: bool) -> Tally:
+        """Count what the first rows hold in a column."""
+
+    def pieces(self, layout: Layout, log: BadRows) -> Iterator[tuple[Batch, NDArray[Any]]]:
+        """Give the rows; bad ones go to the log. Works once if the source is not reusable."""
+
+
+def open_source(source: Any, kind: str | None) -> Source:
+    """Find out what a source is and look at its first rows."""
+    if kind is not None and kind not in FORMATS:
+        raise ValueError(f"no format {kind!r}: use one of {', '.join(FORMATS)}")
+    if isinstance(source, str | bytes | os.PathLike):
+        return _path(Path(os.fsdecode(source)), kind)
+    if hasattr(source, "read_next_batch"):
+        return reader_source(source)
+    if hasattr(source, "read"):
+        return _open_file(source, kind)
+    if hasattr(source, "__arrow_c_stream__") or hasattr(source, "__arrow_c_array__"):
+        return frame_source(source)
+    if isinstance(source, Iterable):
+        return RowSource(source)
+    raise TypeError(
+        f"cannot read a {type(source).__name__}: give a path, an open file, a DataFrame, an Arrow "
+        "table, or an iterable of dicts or rows"
+    )
+
+
+def _path(path: Path, kind: str | None) -> Source:
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        raise FileNotFoundError(f"{path}: no such file") from None
+    if stat.S_ISDIR(mode):
+        return _folder(path, kind)
+    packing = path.suffix.lower() if path.suffix.lower() in PACKED else ""
+    inner = path.with_suffix("") if packing else path
+    kind = kind or SUFFIXES.get(inner.suffix.lower())
+    if kind is None:
+        raise ValueError(
+            f"{path}: cannot tell the format from the name; pass format=, one of "
+            f"{', '.join(FORMATS)}"
+        )
+    reusable = stat.S_ISREG(mode)
+    if kind == "parquet":
+        if packing or not reusable:
+            data = b"".join(Chunks(path.open("rb", buffering=0), str(path), packing))
+            return parquet_source([io.BytesIO(data)], str(path), reusable=False)
+        return parquet_source([path], str(path), reusable=True)
+
+    def chunks() -> Chunks:
+        return Chunks(path.open("rb", buffering=0), str(path), packing)
+
+    return _text_source(chunks, str(path), kind, reusable)
+
+
+def _folder(folder: Path, kind: str | None) -> Source:
+    files = sorted(
+        path
+        for suffix in ("*.parquet", "*.pq")
+        for path in folder.rglob(suffix)
+        if not path.name.startswith(("_", "."))
+    )
+    if kind not in (None, "parquet") or not files:
+        raise ValueError(f"{folder}: a folder is read if it holds Parquet files, name.parquet")
+    return parquet_source(files, str(folder), reusable=True)
+
+
+def _open_file(file: Any, kind: str | None) -> Source:
+    name = str(getattr(file, "name", "pipe"))
+    if kind is None:
+        raise ValueError(f"an open file needs format=, one of {', '.join(FORMATS)}")
+    if isinstance(file, io.TextIOBase):
+        file = getattr(file, "buffer", None) or io.BytesIO(file.read().encode("utf-8"))
+    if kind == "parquet":
+        if not file.seekable():
+            file = io.BytesIO(file.read())
+        return parquet_source([file], name, reusable=False)
+    return _text_source(lambda: Chunks(file, name, owned=False), name, kind, reusable=False)
+
+
+def _text_source(open_chunks: Callable[[], Chunks], name: str, kind: str, reusable: bool) -> Source:
+    opened: list[Chunks] = []
+
+    def first_chunks() -> Chunks:
+        if opened:
+            return open_chunks()
+        opened.append(open_chunks())
+        return opened[0]
+
+    try:
+        if kind == "jsonl":
+            return JsonSource(first_chunks, name, reusable=reusable)
+        if kind == "arff":
+            return ArffSource(first_chunks, name, reusable=reusable)
+        separator = "," if kind == "csv" else "\t"
+        return CsvSource(first_chunks, name, separator=separator, reusable=reusable)
+    except BaseException:
+        reusable = True  # it will not be read
+        raise
+    finally:
+        if reusable:
+            opened[0].close()

@@ -1,0 +1,42 @@
+"""How many labels are known does not depend on how the stream is cut."""
+
+from datetime import timedelta
+
+import numpy as np
+import pytest
+
+from dfop.evaluation.delay import Arrivals
+
+
+@pytest.mark.parametrize("size", [1, 7, 100])
+@pytest.mark.parametrize("delay", [0, 1, 30, 2.5, 1000.0])
+def test_counts_are_those_of_the_definition(delay, size):
+    rng = np.random.default_rng(0)
+    time = np.cumsum(rng.integers(0, 3, size=100)).astype(float)
+    arrivals, counted = Arrivals(delay), []
+    for start in range(0, 100, size):
+        part = time[start : start + size]
+        counts = arrivals.count(len(part), part)
+        assert counts[-1] <= start + len(part)
+        counted += counts[:-1].tolist()
+    if isinstance(delay, int):
+        expected = [max(0, t - delay) for t in range(100)]
+    else:
+        expected = [sum(time[i] + delay <= time[t] for i in range(t)) for t in range(100)]
+    assert counted == expected
+
+
+def test_the_last_count_is_for_a_row_at_the_same_moment():
+    assert Arrivals(2).count(5, None).tolist() == [0, 0, 0, 1, 2, 3]
+    clock = np.array([0.0, 1.0, 2.0])
+    assert Arrivals(1.0).count(3, clock).tolist() == [0, 1, 2, 2]
+    assert Arrivals(0.0).count(3, clock).tolist() == [0, 1, 2, 3]
+    days = np.arange(3).astype("M8[D]")
+    assert Arrivals(timedelta(days=1)).count(3, days).tolist() == [0, 1, 2, 2]
+
+
+def test_a_clock_that_runs_backwards_between_batches_is_refused():
+    arrivals = Arrivals(5.0)
+    arrivals.count(2, np.array([1.0, 2.0]))
+    with pytest.raises(ValueError, match="does at row 2"):
+        arrivals.count(1, np.array([1.5]))
