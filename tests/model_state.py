@@ -18,9 +18,9 @@ def everything(model):
     known = {}
     for name, value in vars(model).items():
         if name == "_filter" and value is not None:
-            value = to_bytes(value.snapshot())
+            value = to_bytes(value.state())
         elif name == "_watch" and value is not None:
-            value = to_bytes(value.snapshot()), value.rows, value.alarms, value.open
+            value = to_bytes(value.state()), value.rows, value.alarms, value.open
         elif name == "_lags":
             value = value.labels.tolist()
         elif name == "_codes":

@@ -25,7 +25,7 @@ def bits(state):
 
 def everything(model):
     watch = model._watch
-    return bits(model._filter.snapshot()), bits(watch.snapshot()), watch.rows, model.alarms_
+    return bits(model._filter.state()), bits(watch.state()), watch.rows, model.alarms_
 
 
 def make(kind, **setting):
@@ -231,7 +231,7 @@ def test_a_row_of_weight_zero_is_as_if_left_out():
     keep[0] = True
     weighted = DFOPRegressor(lags=1).partial_fit(frame, y, sample_weight=keep.astype(float))
     without = DFOPRegressor(lags=1).partial_fit(frame[keep], y[keep])
-    assert bits(weighted._filter.snapshot()) == bits(without._filter.snapshot())
+    assert bits(weighted._filter.state()) == bits(without._filter.state())
     assert weighted.predict_interval(frame).tobytes() == without.predict_interval(frame).tobytes()
 
 

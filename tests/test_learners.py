@@ -130,12 +130,12 @@ def test_frames_keep_and_check_their_names(frame, rng):
     np.testing.assert_array_equal(
         model.predict(X), DFOPRegressor(0.1).fit(X.to_numpy(), y).predict(X.to_numpy())
     )
-    before = model._filter.snapshot()["weights"].tobytes()
+    before = model._filter.state()["weights"].tobytes()
     with pytest.raises(ValueError, match="unseen at fit time:\n- c"):
         model.partial_fit(frame({"a": [1.0], "c": [2.0]}), [1.0])
     with pytest.raises(ValueError, match="same order"):
         model.partial_fit(frame({"b": [1.0], "a": [2.0]}), [1.0])
-    assert model._filter.snapshot()["weights"].tobytes() == before
+    assert model._filter.state()["weights"].tobytes() == before
 
 
 def test_a_refit_without_names_drops_them(rng):

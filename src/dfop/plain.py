@@ -175,7 +175,7 @@ def _describe_knowledge(model: Any, state: dict[str, Any], tensors: Tensors) -> 
     """Describe the filter, or the bank and its watch."""
     learner = model._filter
     if isinstance(learner, Filter):
-        state["filter"] = describe_state(learner.snapshot(), tensors)
+        state["filter"] = describe_state(learner.state(), tensors)
     elif learner is not None:
         state["bank"] = describe_bank(learner, tensors)
         state["watch"] = describe_watch(model._watch, tensors)

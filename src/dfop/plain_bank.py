@@ -12,33 +12,80 @@ from typing import Any
 import numpy as np
 
 from .automatic import WIDEST, Map
-from .core import Bank, restore_bank
+from .core import Bank, State, restore_bank
 from .forgetting import ByRows, Forgetting
 from .plain_filter import describe_state, read_state
-from .plain_values import Array, Tensors, number, tensor, whole, within
+from .plain_values import Tensors, number, tensor, whole
 
 _STACKS = 3
 _KINDS = {"rff": [{"fourier"}], "poly": [{"products"}], "linear": [{"linear"}]}
 _MOST_EXPERTS = 1000
 _MOST_CURVES = 10_000
-_SUM = 1e9
-"""Above any sum of discounted losses of a combination."""
+_SCALARS = ("/rows", "/unit", "/largest", "/low", "/high", "/labels")
 
 
 def describe_bank(bank: Bank, tensors: Tensors) -> dict[str, Any]:
     """Describe a bank; its arrays go to the tensors."""
-    filters = {}
-    for name, part in bank.snapshot().items():
-        if isinstance(part, dict):
-            filters[name] = describe_state(part, tensors, f"{name}/")
-        else:
-            tensors[name] = part
+    state, filters = bank.state(), {}
+    counts = [target[1] for target in bank.targets]
+    stacks = [(o, i) for o in range(sum(counts)) for i in range(_STACKS)]
+    parts = {f"expert {k}": f"expert {k}" for k in range(len(bank.experts))}
+    parts |= {f"stack {o} {i}": f"output {o}/stack {i}" for o, i in stacks}
+    for name, part in parts.items():
+        own = {key.removeprefix(f"{part}/"): value for key, value in state.items()
+               if key.startswith(f"{part}/")}  # fmt: skip
+        filters[name] = describe_state(own, tensors, f"{name}/")
+    for name, fields in _layout(bank.features, bank.targets, bank.maps, bank.experts).items():
+        tensors[name] = np.concatenate(
+            [state[field].ravel() if field in state else np.zeros(size) for field, size in fields]
+        )
+    tensors["errors"] = np.concatenate([state[f"errors/{field}"].ravel() for field in _ERRORS])
     return {
         "maps": [list(view) for view in bank.maps],
         "experts": [list(expert) for expert in bank.experts],
         "prior": bank.prior_variance,
         "filters": filters,
     }
+
+
+_ERRORS = ("rows", "open_rows", "length", "mean", "recent", "open", "history")
+
+
+def _layout(
+    features: int, targets: Any, maps: list[Map], experts: list[tuple[int, float, float]]
+) -> dict[str, list[tuple[str, int]]]:
+    """Which fields, of which sizes, stand one after the other in the tensors of format 2."""
+    K = len(experts)
+    layout = {
+        "standardiser": [
+            ("standardiser/rows", 1),
+            ("standardiser/mean", features),
+            ("standardiser/squares", features),
+        ]
+    }
+    for i, (kind, _, count) in enumerate(maps):
+        layout[f"map {i}"] = [(f"map {i}/unit", 1)]
+        if kind == "fourier":
+            layout[f"map {i}"] += [
+                (f"map {i}/phases", count),
+                (f"map {i}/frequencies", count * features),
+            ]
+    output = 0
+    for c, (_, count, *_) in enumerate(targets):
+        candidates = K + 1 + _STACKS
+        fields = [(f"target {c}/losses", candidates), (f"target {c}/rows", 1)]
+        fields += _mixture(f"target {c}/calm", candidates)
+        for _ in range(count):
+            ends = ("low", "high", "unit", "labels")
+            fields += [(f"output {output}/range/{end}", 1) for end in ends]
+            fields += _mixture(f"output {output}/mixture", K)
+            output += 1
+        layout[f"combiner {c}"] = fields
+    return layout
+
+
+def _mixture(name: str, experts: int) -> list[tuple[str, int]]:
+    return [(f"{name}/regret", experts), (f"{name}/squares", experts), (f"{name}/largest", 1)]
 
 
 def check_design(features: Any, rule: Forgetting, bank: Bank) -> None:
@@ -61,27 +108,27 @@ def read_bank(
         raise ValueError(f"{len(experts)} experts, {len(maps)} maps")
     _check_design(model.features, rule, features, maps, experts)
     filters, outputs = described["filters"], sum(count for _, count in targets)
-    state: dict[str, Any] = {}
+    state: State = {}
+    read: dict[str, State] = {}
     # All sizes before the bank is made: a few bytes of a file must not ask for much memory.
     for k, (place, _, _) in enumerate(experts):
-        name, size = f"expert {k}", _size(maps[place], features)
-        d = size + bool(model.fit_intercept)
-        state[name] = read_state(filters[name], tensors, d, outputs, f"{name}/")
+        d = _size(maps[place], features) + bool(model.fit_intercept)
+        read[f"expert {k}"] = read_state(
+            filters[f"expert {k}"], tensors, d, outputs, f"expert {k}/"
+        )
     labels = [coding != "number" for coding, count in targets for _ in range(count)]
     for o, label in enumerate(labels):
         for i in range(_STACKS):
             name = f"stack {o} {i}"
             # an expert each; for labels also the mixture and a constant
             d = len(experts) + 2 * label
-            state[name] = read_state(filters[name], tensors, d, 1, f"{name}/")
-    if set(filters) != set(state):
+            read[f"output {o}/stack {i}"] = read_state(filters[name], tensors, d, 1, f"{name}/")
+    if len(filters) != len(read):
         raise ValueError("filters of no expert")
-    for i, view in enumerate(maps):
-        state[f"map {i}"] = tensor(tensors, f"map {i}", (_map_state(view, features),))
-    for c, (coding, count) in enumerate(targets):
-        state[f"combiner {c}"] = _combiner(tensors, c, coding, count, len(experts))
-    state["standardiser"] = _standardiser(tensors, features)
-    state["errors"] = _errors(tensors, len(experts))
+    for name, own in read.items():
+        state |= {f"{name}/{field}": value for field, value in own.items()}
+    _read_layout(state, tensors, features, targets, maps, experts)
+    _read_errors(state, tensors, len(experts))
     relative = model.prior_variance is None
     prior = number(described["prior"])
     if not 0.0 < prior <= 1e100 or not (relative or prior == float(model.prior_variance)):
@@ -96,13 +143,40 @@ def read_bank(
         relative,
         math.inf if model.cap is None else float(model.cap),
     )
-    fresh = Bank(*design).snapshot()
-    for i, (kind, width, count) in enumerate(maps):
-        if kind == "fourier":
-            _check_fourier(state[f"map {i}"], fresh[f"map {i}"], width, count, features)
-        elif state[f"map {i}"].any():
-            raise ValueError("a map with curves of no kind")
     return restore_bank(*design, state)
+
+
+def _read_layout(
+    state: State, tensors: Tensors, features: int, targets: Any, maps: list[Map], experts: Any
+) -> None:
+    """Take the tensors of format 2 apart."""
+    curved = any(kind != "linear" for kind, _, _ in maps)
+    for name, fields in _layout(features, targets, maps, experts).items():
+        values, at = tensor(tensors, name, (sum(size for _, size in fields),)), 0
+        for field, size in fields:
+            part = values[at : at + size]
+            at += size
+            if field.endswith("/frequencies"):
+                part = part.reshape(features, -1)
+            elif field.endswith(_SCALARS):
+                part = part.reshape(())
+            if field.endswith("/unit") and name.startswith("map") and len(fields) == 1:
+                if part:
+                    raise ValueError("a map with curves of no kind")
+            elif curved or name != "standardiser":
+                state[field] = part
+
+
+def _read_errors(state: State, tensors: Tensors, experts: int) -> None:
+    """Take the record of errors of format 2 apart."""
+    values = tensors["errors"]
+    pieces, rest = divmod(values.size - 3, experts)
+    if values.ndim != 1 or rest or pieces < 3:
+        raise ValueError("the record of errors has the wrong length")
+    ends = np.cumsum([1, 1, 1, experts, experts, experts])
+    for i, (field, part) in enumerate(zip(_ERRORS, np.split(values, ends), strict=True)):
+        shape = () if i < 3 else (-1, experts) if field == "history" else (experts,)
+        state[f"errors/{field}"] = part.reshape(shape)
 
 
 def _check_design(
@@ -148,93 +222,3 @@ def _size(view: Map, features: int) -> int:
     if kind == "linear":
         return features
     return count if kind == "fourier" else features * (features + 3) // 2
-
-
-def _map_state(view: Map, features: int) -> int:
-    kind, _, count = view
-    return 1 + count * (1 + features) if kind == "fourier" else 1
-
-
-def _check_fourier(state: Array, fresh: Array, width: float, count: int, features: int) -> None:
-    """Check that the random numbers are those of this design, up to a machine's last digits."""
-    unit, phases, frequencies = float(state[0]), state[1 : 1 + count], state[1 + count :]
-    if features == 0:
-        fits = unit == 0.0
-    else:  # the unit tells how many columns there were at first
-        scaled = unit * width
-        first = scaled**-2 if 1e-100 < scaled < 1.001 else 0.0
-        fits = 0.999 < first < features + 0.001 and abs(first - round(first)) < 1e-6 * first
-    if not fits:
-        raise ValueError("the width of a map")
-    expected = fresh[1 + count :] * (unit / fresh[0] if features else 1.0)
-    if not (
-        np.allclose(phases, fresh[1 : 1 + count], rtol=1e-9, atol=1e-9)
-        and np.allclose(frequencies, expected, rtol=1e-6, atol=1e-9 * unit)
-    ):
-        raise ValueError("the random numbers of a map")
-
-
-def _standardiser(tensors: Tensors, features: int) -> Array:
-    state = tensor(tensors, "standardiser", (1 + 2 * features,))
-    within(state[:1], 0.0, 2.0**53, "rows of the standardiser")
-    within(state[1 : 1 + features], -(2.0**500), 2.0**500, "means")
-    within(state[1 + features :], 0.0, 1e307, "sums of squares")
-    return state
-
-
-def _combiner(tensors: Tensors, place: int, coding: str, outputs: int, experts: int) -> Array:
-    candidates, per_output = experts + 1 + _STACKS, 4 + 2 * experts + 1
-    shared = candidates + 1 + 2 * candidates + 1  # losses, their rows, the calm mixture
-    state = tensor(tensors, f"combiner {place}", (shared + outputs * per_output,))
-    within(state[: candidates + 1], 0.0, _SUM, "losses")
-    _check_mixture(state[candidates + 1 : shared])
-    for part in state[shared:].reshape(outputs, per_output):
-        _check_range(coding, *part[:4].tolist())
-        _check_mixture(part[4:])
-    return state
-
-
-def _check_mixture(state: Array) -> None:
-    regret, squares, largest = *np.split(state[:-1], 2), state[-1:]
-    within(squares, 0.0, 1e300, "squared regrets")
-    within(largest, 0.0, 1e300, "the largest regret")
-    # By Cauchy and Schwarz, over fewer rows than there will ever be.
-    most = 1e10 * np.sqrt(squares) + 1e-150
-    within(regret / most, -1.0, 1.0, "regrets")
-
-
-def _check_range(coding: str, low: float, high: float, unit: float, labels: float) -> None:
-    if coding == "number":
-        half = 0.5 * high - 0.5 * low
-        fraction, exponent = math.frexp(half)
-        above = math.ldexp(1.0, exponent - (fraction == 0.5)) if half > 0.0 else 0.0
-        fits = (
-            -(2.0**500) <= low <= high <= 2.0**500
-            and unit == (max(above, 2.0**-1000) if half > 0.0 else 0.0)
-            and labels in range(11)
-            and (labels > 0.0 or low == high == 0.0)
-        )
-    else:
-        fits = (low, high, unit, labels) == (
-            (-1.0, 1.0, 1.0, 10.0) if coding == "margin" else (0.0, 1.0, 0.5, 10.0)
-        )
-    if not fits:
-        raise ValueError("the range of labels")
-
-
-def _errors(tensors: Tensors, experts: int) -> Array:
-    state = tensors["errors"]
-    pieces, rest = divmod(state.size - 3, experts)
-    if state.ndim != 1 or rest or not 3 <= pieces < 3 + 512:
-        raise ValueError("the record of errors has the wrong length")
-    within(state, 0.0, 1e300, "the record of errors")
-    rows, open_rows, length = state[:3].tolist()
-    if (
-        rows > 2.0**53
-        or open_rows != math.floor(open_rows)
-        or open_rows >= length
-        or math.frexp(length)[0] != 0.5
-        or rows != (pieces - 3) * length + open_rows
-    ):
-        raise ValueError("the rows of the record of errors")
-    return state

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from .core import COVERAGES
-from .plain_values import Array, Tensors, number, tensor, texts, whole, within
+import numpy as np
+
+from .core import COVERAGES, State
+from .plain_values import Array, Tensors, number, tensor, texts, whole
 from .uncertainty import Alarm
 from .watch import MOST_ALARMS, Watch
 
@@ -14,7 +16,8 @@ _MOST_NAMES = 100
 
 def describe_watch(watch: Watch, tensors: Tensors) -> dict[str, Any]:
     """Describe a watch; its arrays go to the tensors."""
-    tensors.update({f"watch {name}": part for name, part in watch.snapshot().items()})
+    for name, part in watch.state().items():
+        tensors[f"watch {name}"] = _flat(name, part)
     return {
         "rows": watch.rows,
         "alarms": [[alarm.row, alarm.began, list(alarm.moved.items())] for alarm in watch.alarms],
@@ -25,9 +28,9 @@ def describe_watch(watch: Watch, tensors: Tensors) -> dict[str, Any]:
 def read_watch(watch: Watch, described: dict[str, Any], tensors: Tensors) -> None:
     """Let a fresh watch go on where the one that was described stood."""
     state = {}
-    for name, part in watch.snapshot().items():
-        state[name] = tensor(tensors, f"watch {name}", part.shape)
-        _CHECKS[name.split()[0]](state[name])
+    for name, part in watch.state().items():
+        values = tensor(tensors, f"watch {name}", _flat(name, part).shape)
+        state[name] = _apart(name, part, values)
     watch.rows = whole(described["rows"])
     watch.alarms = [
         _read_alarm(watch.rows, row, began, _read_moved(moved))
@@ -50,34 +53,21 @@ def _read_alarm(rows: int, row: Any, began: Any, moved: dict[str, float]) -> Ala
     return Alarm(row, began, moved)
 
 
-def _check_alarm(state: Array) -> None:
-    """Rows, CUSUM, rows since it rises; mean and relative square of errors, twice."""
-    within(state[:1], 0.0, 2.0**53, "rows of the alarm")
-    within(state[1:2], 0.0, 1e3, "the sum of the alarm")
-    within(state[2:3], 0.0, float(state[0]), "the rising rows of the alarm")
-    within(state[3:], 0.0, 1e300, "errors of the alarm")
+def _flat(name: str, part: State) -> Array:
+    """Put the fields of a part one after the other, as format 2 does."""
+    if name == "alarm":
+        return np.concatenate([value.ravel() for value in part.values()])
+    if name == "intervals":
+        trackers = np.column_stack([part["mean"], part["ratio"]])
+        return np.concatenate([[float(part["rows"])], trackers.ravel()])
+    return np.column_stack(list(part.values())).ravel()
 
 
-def _check_intervals(state: Array) -> None:
-    within(state[:1], 0.0, 2.0**53, "rows of the intervals")
-    trackers = state[1:].reshape(-1, 1 + len(COVERAGES))
-    within(trackers[:, 0], 0.0, 2.0**502, "the size of errors")
-    within(trackers[:, 1:], 1e-6, 1e6, "half-widths")
-
-
-def _check_calibration(state: Array) -> None:
-    """Slope, constant and the curvature of the loss, of each class."""
-    curves = state.reshape(-1, 5)
-    within(curves[:, :2], -1e3, 1e3, "curves of the calibration")
-    a, b, c = curves[:, 2:].T
-    within(curves[:, 2:], -1e6, 1e6, "the curvature of the calibration")
-    # it starts at the identity, and rows only add to it
-    within(a, 0.5, 1e6, "the curvature of the calibration")
-    within(a * c - b * b, 0.25, 1e12, "the curvature of the calibration")
-
-
-_CHECKS = {
-    "alarm": _check_alarm,
-    "intervals": _check_intervals,
-    "calibration": _check_calibration,
-}
+def _apart(name: str, part: State, values: Array) -> State:
+    """Take apart what format 2 holds of a part that has such fields."""
+    if name == "alarm":
+        return {field: np.array(value) for field, value in zip(part, values, strict=True)}
+    if name == "intervals":
+        trackers = values[1:].reshape(-1, 1 + len(COVERAGES))
+        return {"rows": np.array(values[0]), "mean": trackers[:, 0], "ratio": trackers[:, 1:]}
+    return dict(zip(part, values.reshape(-1, len(part)).T, strict=True))

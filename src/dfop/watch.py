@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .core import Calibration, ErrorAlarm, Intervals
+from .core import Calibration, ErrorAlarm, Intervals, State
 from .labels import LabelCode
 from .uncertainty import Alarm
 
@@ -60,12 +60,17 @@ class Watch(ABC):
         """See rows; return what was known about each before its target."""
 
     @abstractmethod
-    def snapshot(self) -> dict[str, Array]:
-        """Return what the watch has learned, without the alarms that rang."""
+    def parts(self) -> dict[str, Any]:
+        """Return the parts that learn, by name."""
 
-    @abstractmethod
-    def restore(self, state: dict[str, Array]) -> None:
-        """Go on from a snapshot."""
+    def state(self) -> dict[str, State]:
+        """Return what the watch has learned, without the alarms that rang."""
+        return {name: part.state() for name, part in self.parts().items()}
+
+    def restore(self, state: dict[str, State]) -> None:
+        """Go on from a state."""
+        for name, part in self.parts().items():
+            part.restore(state[name])
 
 
 class NumberWatch(Watch):
@@ -85,14 +90,9 @@ class NumberWatch(Watch):
         ]
         return np.array(widths)
 
-    def snapshot(self) -> dict[str, Array]:
-        """Return what the watch has learned."""
-        return {"alarm": self.alarm.snapshot(), "intervals": self.intervals.snapshot()}
-
-    def restore(self, state: dict[str, Array]) -> None:
-        """Go on from a snapshot."""
-        self.alarm.restore(state["alarm"])
-        self.intervals.restore(state["intervals"])
+    def parts(self) -> dict[str, Any]:
+        """Return the parts that learn, by name."""
+        return {"alarm": self.alarm, "intervals": self.intervals}
 
 
 class LabelWatch(Watch):
@@ -139,16 +139,10 @@ class LabelWatch(Watch):
         ends = np.cumsum([code.outputs for code in self.codes])[:-1]
         return [np.ascontiguousarray(part) for part in np.split(outputs, ends, axis=1)]
 
-    def snapshot(self) -> dict[str, Array]:
-        """Return what the watch has learned."""
-        curves = {f"calibration {i}": c.snapshot() for i, c in enumerate(self.calibrations)}
-        return {"alarm": self.alarm.snapshot(), **curves}
-
-    def restore(self, state: dict[str, Array]) -> None:
-        """Go on from a snapshot."""
-        self.alarm.restore(state["alarm"])
-        for i, calibration in enumerate(self.calibrations):
-            calibration.restore(state[f"calibration {i}"])
+    def parts(self) -> dict[str, Any]:
+        """Return the parts that learn, by name."""
+        curves = {f"calibration {i}": c for i, c in enumerate(self.calibrations)}
+        return {"alarm": self.alarm, **curves}
 
 
 class ClassWatch(Watch):
@@ -166,14 +160,9 @@ class ClassWatch(Watch):
         """Return the probabilities of the classes."""
         return self.calibration.probabilities(_leads(outputs))
 
-    def snapshot(self) -> dict[str, Array]:
-        """Return what the watch has learned."""
-        return {"alarm": self.alarm.snapshot(), "calibration": self.calibration.snapshot()}
-
-    def restore(self, state: dict[str, Array]) -> None:
-        """Go on from a snapshot."""
-        self.alarm.restore(state["alarm"])
-        self.calibration.restore(state["calibration"])
+    def parts(self) -> dict[str, Any]:
+        """Return the parts that learn, by name."""
+        return {"alarm": self.alarm, "calibration": self.calibration}
 
 
 def _leads(outputs: Array) -> Array:
