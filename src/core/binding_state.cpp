@@ -48,13 +48,13 @@ Values StateCheck::values(const Field& field) {
     const bool numbers = nb::try_cast(given, array) && array.dtype() == nb::dtype<double>();
     hold(numbers, field.name + ": no array of float64");
     const auto wanted = shown_shape(field), found = given_shape(array);
-    hold(fits(found, wanted),
-         field.name + ": the shape is " + shown(found) + ", not " + shown(wanted));
+    if (!fits(found, wanted))
+        throw BadState(field.name + ": the shape is " + shown(found) + ", not " + shown(wanted));
     const auto values = nb::cast<Values>(given);
     for (std::size_t i = 0; i < values.size(); ++i) {
         const double value = values.data()[i];
-        hold(value >= field.low && value <= field.high,
-             field.name + ": " + std::to_string(value) + " is out of range");
+        if (!(value >= field.low && value <= field.high))  // no text is made for those that fit
+            throw BadState(field.name + ": " + std::to_string(value) + " is out of range");
     }
     names_.insert(field.name);
     return values;

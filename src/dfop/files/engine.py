@@ -9,16 +9,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from dfop.core import Bank, Filter
+from dfop.core import Filter, restore_bank, restore_filter
 from dfop.engines import Engine
-from dfop.engines.build import PRIOR_VARIANCE
 from dfop.engines.design import WIDEST, Map
 from dfop.forgetting import ByRows
 from dfop.model.model import Model
 from dfop.model.settings import Settings
 
 from .container import Tensors
-from .fields import fields_of, restore_fields
 from .values import Reading, known, listed, number, whole
 
 _KINDS = {"rff": [{"fourier"}], "poly": [{"products"}], "linear": [{"linear"}]}
@@ -29,7 +27,7 @@ _MOST_FREE_OUTPUTS = 1000
 
 def describe_engine(engine: Engine, tensors: Tensors) -> dict[str, Any]:
     """Describe the design; the fields go to the arrays."""
-    for name, values in fields_of(engine).items():
+    for name, values in engine.state().items():
         tensors[f"engine/{name}"] = values
     if isinstance(engine, Filter):
         return {"prior": engine.prior_variance}
@@ -54,29 +52,10 @@ def read_engine(model: Model, described: Any, reading: Reading) -> Engine:
     if width + intercept == 0 and outputs > _MOST_FREE_OUTPUTS:
         raise ValueError(f"{outputs} outputs without weights")
     if not several:
-        _check_sizes(fields, Filter, width, outputs, intercept)
-        engine: Engine = Filter(width, outputs, intercept, prior, cap)
-    else:
-        maps, experts = _read_design(described, settings, width)
-        _check_sizes(fields, Bank, width, targets, maps, experts, intercept)
-        relative = settings.prior_variance is None
-        engine = Bank(width, targets, maps, experts, intercept, prior, relative, cap)
-    restore_fields(engine, fields)
-    return engine
-
-
-def _check_sizes(fields: Tensors, part: Any, *design: Any) -> None:
-    """Check all sizes before a part is made: a few bytes of a file must not ask for much memory."""
-    if not hasattr(part, "shapes"):
-        return
-    for name, shape in part.shapes(*design).items():
-        if name not in fields:
-            raise ValueError(f"the engine has no {name!r}")
-        found = fields[name].shape
-        if len(found) != len(shape) or any(
-            want not in (-1, have) for want, have in zip(shape, found, strict=True)
-        ):
-            raise ValueError(f"the engine's {name!r} has shape {found}, not {shape}")
+        return restore_filter(width, outputs, intercept, prior, cap, fields)
+    maps, experts = _read_design(described, settings, width)
+    relative = settings.prior_variance is None
+    return restore_bank(width, targets, maps, experts, intercept, prior, relative, cap, fields)
 
 
 def _read_prior(value: Any, settings: Settings) -> float:

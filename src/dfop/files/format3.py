@@ -10,7 +10,7 @@ The description has
     monitor                    of the automatic learner: rows, alarms
     lags                       coded columns of the last labels
     clock, now, rows, learned  when the last row came; how much has faded; how many rows came, and
-                               whether a target was learned
+                               how many were learned
     waiting                    keys of the rows that wait for their label, and how many expired
 
 and each part has its numbers in arrays under its name: ``engine/``, ``monitor/``, ``coder/``,
@@ -75,7 +75,7 @@ def _describe_parts(model: Model, tensors: Tensors) -> dict[str, Any]:
         "clock": [model.clock.last, model.clock.datetimes],
         "now": model.now,
         "rows": model.rows,
-        "learned": model.learned_any,
+        "learned": model.learned,
         "waiting": describe_waiting(model.waiting, tensors),
     }
 
@@ -124,7 +124,7 @@ def _read_time(model: Model, document: dict[str, Any]) -> None:
     model.clock = Clock(last, truth(datetimes))
     model.now = number(document["now"])
     model.rows = whole(document["rows"])
-    model.learned_any = truth(document["learned"])
+    model.learned = whole(document["learned"])
 
 
 def _check_untouched(model: Model, document: dict[str, Any]) -> None:

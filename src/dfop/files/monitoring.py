@@ -8,7 +8,6 @@ from dfop.model.model import Target, new_monitor
 from dfop.model.monitor import MOST_ALARMS, Alarm, Monitor
 
 from .container import Tensors
-from .fields import fields_of, restore_fields
 from .values import Reading, known, listed, number, texts, whole
 
 _MOST_NAMES = 100
@@ -17,7 +16,7 @@ _MOST_NAMES = 100
 def describe_monitor(monitor: Monitor, tensors: Tensors) -> dict[str, Any]:
     """Describe a monitor; the fields of its parts go to the arrays."""
     for part, what in monitor.parts().items():
-        for name, values in fields_of(what).items():
+        for name, values in what.state().items():
             tensors[f"monitor/{part}/{name}"] = values
     return {
         "rows": monitor.rows,
@@ -31,7 +30,7 @@ def read_monitor(target: Target, described: Any, reading: Reading) -> Monitor:
     known(described, {"rows", "alarms", "open"}, "the monitor")
     monitor = new_monitor(target)
     for part, what in monitor.parts().items():
-        restore_fields(what, reading.under(f"monitor/{part}/"))
+        what.restore(reading.under(f"monitor/{part}/"))
     rows = monitor.rows = whole(described["rows"])
     monitor.alarms = [
         _read_alarm(rows, row, began, moved)
