@@ -81,15 +81,16 @@ CASES = [
 
 
 def assert_same_state(a, b):
-    left, right = a._filter.snapshot(), b._filter.snapshot()
+    left, right = a._filter.state(), b._filter.state()
     assert left.keys() == right.keys()
     for name in left:
         parts = left[name].items() if isinstance(left[name], dict) else [("", left[name])]
         for part, value in parts:
             other = right[name][part] if part else right[name]
             assert np.asarray(value).tobytes() == np.asarray(other).tobytes(), (name, part)
-    for name, state in a._watch.snapshot().items():
-        assert state.tobytes() == b._watch.snapshot()[name].tobytes()
+    for name, state in a._watch.state().items():
+        for field, value in state.items():
+            assert value.tobytes() == b._watch.state()[name][field].tobytes(), (name, field)
 
 
 def assert_same_knowledge(a, b, X):

@@ -87,7 +87,7 @@ def test_continues_to_the_last_bit(kind, target, way, tmp_path):
 
 
 def assert_same_state(a, b):
-    left, right = a._filter.snapshot(), b._filter.snapshot()
+    left, right = a._filter.state(), b._filter.state()
     assert left.keys() == right.keys()
     for name in left:
         np.testing.assert_array_equal(left[name], right[name])

@@ -30,7 +30,7 @@ def cuts(rng, n, kind):
 
 
 def bits(model):
-    state = model._model.engine.snapshot()
+    state = model._model.engine.state()
     return {name: np.asarray(value).tobytes() for name, value in state.items()}
 
 

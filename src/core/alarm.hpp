@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "plain_state.hpp"
+#include "fields.hpp"
 
 namespace dfop {
 
@@ -22,7 +22,7 @@ public:
     // ago the errors began to rise, this row included; 0: no alarm. After one everything starts
     // afresh.
     std::size_t update(double squared_error) {
-        const double v = std::min(squared_error, kLargest);
+        const double v = std::min(squared_error, kLargestSquare);
         const bool watching = rows_ >= kQuietRows;
         if (watching) {
             sum_ = std::max(0.0, sum_ + trusted_.standardised(v) - kAllowance);
@@ -39,27 +39,24 @@ public:
         return 0;
     }
 
-    std::vector<double> snapshot() const {
-        return {rows_, sum_, rising_, trusted_.mean, trusted_.square, latest_.mean, latest_.square};
+    template <class Self, class Visitor>
+    static void fields(Self* self, Visitor&& visit) {
+        visit.array({"rows", {}, 0.0, kMostRows}, [=](std::size_t) -> auto& { return self->rows_; });
+        visit.array({"sum", {}, 0.0, 1e3}, [=](std::size_t) -> auto& { return self->sum_; });
+        visit.array({"rising", {}, 0.0, kMostRows},
+                    [=](std::size_t) -> auto& { return self->rising_; });
+        Moments::fields(self ? &self->trusted_ : nullptr, part_of(visit, "trusted"));
+        Moments::fields(self ? &self->latest_ : nullptr, part_of(visit, "latest"));
     }
 
-    void restore(const std::vector<double>& state) {
-        check_state(state, state.size() == kState);
-        rows_ = state[0];
-        sum_ = state[1];
-        rising_ = state[2];
-        trusted_ = {state[3], state[4]};
-        latest_ = {state[5], state[6]};
-    }
-
-    static constexpr std::size_t kState = 7;
+    void settle() const { hold(rising_ <= rows_, "rising: more rows than there were"); }
 
 private:
     static constexpr double kAllowance = 0.7, kThreshold = 35.0, kLargestZ = 10.0;
     static constexpr double kQuietRows = 100.0;  // to learn what is normal
     static constexpr double kShare = 1.0 / 500;  // of a row in mean and spread
     static constexpr double kHaste = 3.0;        // at the start; above 1 forgets the first rows
-    static constexpr double kLargest = 1e300, kSmallest = 1e-290;
+    static constexpr double kSmallestMean = 1e-290;
     static constexpr double kLargestRatio = 100.0;  // one outlier must not blind the alarm
     static constexpr double kLeastVariance = 0.25;
 
@@ -69,15 +66,23 @@ private:
 
         static constexpr double kGaussian = 3.0;
 
+        template <class Self, class Visitor>
+        static void fields(Self* self, Visitor&& visit) {
+            visit.array({"mean", {}, 0.0, kLargestSquare},
+                        [=](std::size_t) -> auto& { return self->mean; });
+            visit.array({"square", {}, 0.0, kLargestSquare},
+                        [=](std::size_t) -> auto& { return self->square; });
+        }
+
         double standardised(double v) const {
-            const double ratio = std::min(v / std::max(mean, kSmallest), 1e6);
+            const double ratio = std::min(v / std::max(mean, kSmallestMean), 1e6);
             return std::min((ratio - 1.0) / std::sqrt(std::max(square - 1.0, kLeastVariance)),
                             kLargestZ);
         }
 
         void update(double v, double share, bool robust) {
-            if (mean <= kSmallest) {
-                mean = std::max(kSmallest, mean + share * (v - mean));
+            if (mean <= kSmallestMean) {
+                mean = std::max(kSmallestMean, mean + share * (v - mean));
                 square = kGaussian;
                 return;
             }
@@ -86,7 +91,7 @@ private:
             const double before = mean / next;
             // Errors that end for good leave a mean that vanishes faster than its square.
             square = std::min(((1.0 - share) * square + share * ratio * ratio) * before * before,
-                              kLargest);
+                              kLargestSquare);
             mean = next;
         }
     };

@@ -61,12 +61,10 @@ Bank::Workspace& Bank::workspace() {
 }
 
 Bank::Bank(std::size_t features, const BankDesign& design)
-    : features_(features), design_(design), standardiser_(features),
+    : features_(features), design_(design), curved_(is_curved(design)), standardiser_(features),
       errors_(design.experts.size()) {
-    for (const MapDesign& map : design_.maps) {
+    for (const MapDesign& map : design_.maps)
         maps_.emplace_back(map.kind, features, map.width, map.count);
-        curved_ |= map.kind != FeatureMap::Kind::linear;
-    }
     for (const ExpertDesign& expert : design_.experts) {
         fadings_.emplace_back(expert);
         experts_.emplace_back(maps_[expert.map].size(), 0, design_.intercept,
@@ -248,6 +246,20 @@ void Bank::drop_first_target() {
     outputs_ -= dropped;
     combiners_.erase(combiners_.begin());
     design_.targets.erase(design_.targets.begin());
+}
+
+void Bank::settle() {
+    for (std::size_t i = 0; i < maps_.size(); ++i)
+        settle_part("map " + std::to_string(i), [&] { maps_[i].settle(); });
+    for (std::size_t k = 0; k < experts_.size(); ++k)
+        settle_part("expert " + std::to_string(k), [&] { experts_[k].settle(); });
+    std::size_t output = 0;
+    for (std::size_t c = 0; c < combiners_.size(); ++c) {
+        settle_part("target " + std::to_string(c), [&] { combiners_[c].settle(); });
+        for (std::size_t o = 0; o < combiners_[c].outputs(); ++o, ++output)
+            settle_part("output " + std::to_string(output), [&] { combiners_[c].settle_output(o); });
+    }
+    settle_part("errors", [&] { errors_.settle(); });
 }
 
 std::vector<double> Bank::weights() const {

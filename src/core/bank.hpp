@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "combiner.hpp"
@@ -52,6 +53,13 @@ struct Fading {
     double gain(double elapsed, double age) const;
 };
 
+// Whether some map needs standardised features.
+inline bool is_curved(const BankDesign& design) {
+    for (const MapDesign& map : design.maps)
+        if (map.kind != FeatureMap::Kind::linear) return true;
+    return false;
+}
+
 class Bank {
 public:
     Bank(std::size_t features, const BankDesign& design);
@@ -84,12 +92,12 @@ public:
     // outputs x experts: what each expert counts in the prediction.
     std::vector<double> weights() const;
 
-    // The parts, for files.
-    Standardiser& standardiser() { return standardiser_; }
-    std::vector<FeatureMap>& maps() { return maps_; }
-    std::vector<Filter>& experts() { return experts_; }
-    std::vector<Combiner>& combiners() { return combiners_; }
-    ErrorRecord& errors() { return errors_; }
+    const std::vector<Filter>& experts() const { return experts_; }
+    const ErrorRecord& errors() const { return errors_; }
+
+    template <class Self, class Visitor>
+    static void fields(std::size_t features, const BankDesign& design, Self* self, Visitor&& visit);
+    void settle();
 
 private:
     struct Workspace;
@@ -108,7 +116,7 @@ private:
 
     std::size_t features_, outputs_ = 0;
     BankDesign design_;
-    bool curved_ = false;  // whether some map needs standardised features
+    bool curved_;
     Standardiser standardiser_;
     std::vector<FeatureMap> maps_;
     std::vector<Fading> fadings_;
@@ -116,5 +124,34 @@ private:
     std::vector<Combiner> combiners_;
     ErrorRecord errors_;
 };
+
+template <class Self, class Visitor>
+void Bank::fields(std::size_t features, const BankDesign& design, Self* self, Visitor&& visit) {
+    const std::size_t experts = design.experts.size();
+    std::size_t outputs = 0;
+    for (const TargetDesign& target : design.targets) outputs += bounded_size(target.outputs);
+    if (is_curved(design))
+        Standardiser::fields(features, self ? &self->standardiser_ : nullptr,
+                             part_of(visit, "standardiser"));
+    for (std::size_t i = 0; i < design.maps.size(); ++i)
+        FeatureMap::fields(design.maps[i].kind, features, design.maps[i].count,
+                           self ? &self->maps_[i] : nullptr,
+                           part_of(visit, "map " + std::to_string(i)));
+    for (std::size_t k = 0; k < experts; ++k) {
+        const MapDesign& map = design.maps[design.experts[k].map];
+        Filter::fields(FeatureMap::size(map.kind, features, map.count), outputs, design.intercept,
+                       self ? &self->experts_[k] : nullptr,
+                       part_of(visit, "expert " + std::to_string(k)));
+    }
+    std::size_t output = 0;
+    for (std::size_t c = 0; c < design.targets.size(); ++c) {
+        auto* combiner = self ? &self->combiners_[c] : nullptr;
+        Combiner::fields(experts, combiner, part_of(visit, "target " + std::to_string(c)));
+        for (std::size_t o = 0; o < design.targets[c].outputs; ++o, ++output)
+            Combiner::output_fields(design.targets[c].coding, experts, o, combiner,
+                                    part_of(visit, "output " + std::to_string(output)));
+    }
+    ErrorRecord::fields(experts, self ? &self->errors_ : nullptr, part_of(visit, "errors"));
+}
 
 }  // namespace dfop

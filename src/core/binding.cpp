@@ -1,15 +1,13 @@
 // The Python face of the filter. Arrays are checked here for shape only; what their values mean
 // is checked by the callers in Python, who can name the row and the column.
 #define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
-#include "binding.hpp"
+#include "binding_state.hpp"
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <numpy/arrayobject.h>
 
 #include <cmath>
-
-#include "moved.hpp"
 
 using namespace nanobind::literals;
 
@@ -96,6 +94,33 @@ nb::tuple coefficients(GuardedFilter& g) {
     return nb::make_tuple(to_array(std::move(coef), {m, d}), to_array(std::move(constant), {m}));
 }
 
+nb::dict state(GuardedFilter& g) {
+    const auto held = g.lock();
+    const Filter& f = g.model;
+    StateReader reader;
+    Filter::fields(f.features(), f.outputs(), f.intercept(), &f, reader);
+    return reader.state;
+}
+
+void restore(GuardedFilter& g, const nb::dict& state) {
+    const auto held = g.lock();
+    take_over(g.model, state, [](Filter* f, auto& visit) {
+        Filter::fields(f->features(), f->outputs(), f->intercept(), f, visit);
+    });
+}
+
+nb::dict shapes(std::size_t features, std::size_t outputs, bool intercept) {
+    ShapeList list;
+    Filter::fields<Filter>(features, outputs, intercept, nullptr, list);
+    return list.shapes;
+}
+
+void check(std::size_t features, std::size_t outputs, bool intercept, const nb::dict& state) {
+    check_state(state, [&](auto& visit) {
+        Filter::fields<Filter>(features, outputs, intercept, nullptr, visit);
+    });
+}
+
 void* import_numpy() {
     import_array();
     return nullptr;
@@ -151,21 +176,14 @@ NB_MODULE(_native, m) {
         .def("variances",
              [](GuardedFilter& g) {
                  const auto held = g.lock();
-                 std::vector<double> P = weight_variances(g.model.snapshot());
+                 std::vector<double> P = g.model.variances();
                  const std::size_t d = P.size();
                  return to_array(std::move(P), {d});
              })
-        .def("snapshot",
-             [](GuardedFilter& g) {
-                 const auto held = g.lock();
-                 return filter_state(g.model);
-             })
-        .def("restore",
-             [](GuardedFilter& g, const nb::dict& state) {
-                 const auto held = g.lock();
-                 restore_filter(g.model, state);
-             },
-             "state"_a)
+        .def("state", &state)
+        .def("restore", &restore, "state"_a)
+        .def_static("shapes", &shapes, "features"_a, "outputs"_a, "intercept"_a)
+        .def_static("check_state", &check, "features"_a, "outputs"_a, "intercept"_a, "state"_a)
         .def_prop_ro("features", [](GuardedFilter& g) { return g.model.features(); })
         .def_prop_ro("outputs", [](GuardedFilter& g) { return g.model.outputs(); })
         .def_prop_ro("intercept", [](GuardedFilter& g) { return g.model.intercept(); })

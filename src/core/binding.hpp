@@ -65,11 +65,6 @@ void predict(Guarded<Model>& g, const Matrix& X, const Out& out) {
 }
 
 nb::object to_array(std::vector<double> values, std::vector<std::size_t> shape);
-std::vector<double> from_array(nb::handle array, std::size_t size);
-
-nb::dict filter_state(const Filter& filter);
-void restore_filter(Filter& filter, const nb::dict& state);
-
 void bind_bank(nb::module_& m);
 void bind_coder(nb::module_& m);
 void bind_means(nb::module_& m);

@@ -6,8 +6,7 @@
 #include <tuple>
 
 #include "bank.hpp"
-#include "binding.hpp"
-#include "moved.hpp"
+#include "binding_state.hpp"
 
 using namespace nanobind::literals;
 
@@ -37,11 +36,12 @@ TargetDesign target_of(const nb::tuple& target) {
             target.size() == 3 && nb::cast<bool>(target[2])};
 }
 
-void make(GuardedBank* g, std::size_t features, const std::vector<nb::tuple>& targets,
-          const std::vector<std::tuple<std::string, double, std::size_t>>& maps,
-          const std::vector<std::tuple<std::size_t, double, double>>& experts, bool intercept,
-          double prior_variance, bool relative_prior, double cap) {
-    BankDesign design{{}, {}, {}, intercept, prior_variance, relative_prior, cap};
+using MapTuple = std::tuple<std::string, double, std::size_t>;
+using ExpertTuple = std::tuple<std::size_t, double, double>;
+
+BankDesign design_of(const std::vector<nb::tuple>& targets, const std::vector<MapTuple>& maps,
+                     const std::vector<ExpertTuple>& experts, bool intercept) {
+    BankDesign design{{}, {}, {}, intercept, 1.0, false, 1.0};
     for (const nb::tuple& target : targets) design.targets.push_back(target_of(target));
     for (const auto& [kind, width, count] : maps)
         design.maps.push_back({named<FeatureMap::Kind>(kMaps, kind), width, count});
@@ -51,7 +51,49 @@ void make(GuardedBank* g, std::size_t features, const std::vector<nb::tuple>& ta
         design.experts.push_back({map, mu, walk});
     }
     require(!experts.empty(), "a bank needs an expert");
+    return design;
+}
+
+void make(GuardedBank* g, std::size_t features, const std::vector<nb::tuple>& targets,
+          const std::vector<MapTuple>& maps, const std::vector<ExpertTuple>& experts,
+          bool intercept, double prior_variance, bool relative_prior, double cap) {
+    BankDesign design = design_of(targets, maps, experts, intercept);
+    design.prior_variance = prior_variance;
+    design.relative_prior = relative_prior;
+    design.cap = cap;
     new (g) GuardedBank{Bank(features, design), {}};
+}
+
+nb::dict shapes(std::size_t features, const std::vector<nb::tuple>& targets,
+                const std::vector<MapTuple>& maps, const std::vector<ExpertTuple>& experts,
+                bool intercept) {
+    ShapeList list;
+    const BankDesign design = design_of(targets, maps, experts, intercept);
+    Bank::fields<Bank>(features, design, nullptr, list);
+    return list.shapes;
+}
+
+void check(std::size_t features, const std::vector<nb::tuple>& targets,
+           const std::vector<MapTuple>& maps, const std::vector<ExpertTuple>& experts,
+           bool intercept, const nb::dict& state) {
+    const BankDesign design = design_of(targets, maps, experts, intercept);
+    check_state(state,
+                [&](auto& visit) { Bank::fields<Bank>(features, design, nullptr, visit); });
+}
+
+nb::dict state(GuardedBank& g) {
+    const auto held = g.lock();
+    StateReader reader;
+    const Bank& bank = g.model;
+    Bank::fields(bank.features(), bank.design(), &bank, reader);
+    return reader.state;
+}
+
+void restore(GuardedBank& g, const nb::dict& state) {
+    const auto held = g.lock();
+    take_over(g.model, state, [](Bank* bank, auto& visit) {
+        Bank::fields(bank->features(), bank->design(), bank, visit);
+    });
 }
 
 void learn(GuardedBank& g, const Matrix& X, const Matrix& Y, const Vector& elapsed,
@@ -128,55 +170,6 @@ nb::list targets_of(GuardedBank& g) {
     return out;
 }
 
-// Calls one function on every filter and another on every array of plain numbers.
-template <class OnFilter, class OnNumbers>
-void visit(Bank& bank, const OnFilter& on_filter, const OnNumbers& on_numbers) {
-    on_numbers("standardiser", bank.standardiser());
-    for (std::size_t i = 0; i < bank.maps().size(); ++i)
-        on_numbers("map " + std::to_string(i), bank.maps()[i]);
-    for (std::size_t k = 0; k < bank.experts().size(); ++k)
-        on_filter("expert " + std::to_string(k), bank.experts()[k]);
-    std::size_t output = 0;
-    for (std::size_t c = 0; c < bank.combiners().size(); ++c) {
-        Combiner& combiner = bank.combiners()[c];
-        on_numbers("combiner " + std::to_string(c), combiner);
-        for (std::size_t o = 0; o < combiner.outputs(); ++o, ++output)
-            for (std::size_t i = 0; i < Combiner::kStacks; ++i)
-                on_filter("stack " + std::to_string(output) + " " + std::to_string(i),
-                          combiner.stack(o, i));
-    }
-}
-
-nb::dict snapshot(GuardedBank& g) {
-    const auto held = g.lock();
-    nb::dict out;
-    visit(
-        g.model, [&](const std::string& name, Filter& f) { out[name.c_str()] = filter_state(f); },
-        [&](const std::string& name, auto& part) {
-            std::vector<double> state = part.snapshot();
-            const std::size_t size = state.size();
-            out[name.c_str()] = to_array(std::move(state), {size});
-        });
-    std::vector<double> errors = g.model.errors().snapshot();
-    const std::size_t size = errors.size();
-    out["errors"] = to_array(std::move(errors), {size});
-    return out;
-}
-
-void restore(GuardedBank& g, const nb::dict& state) {
-    const auto held = g.lock();
-    visit(
-        g.model,
-        [&](const std::string& name, Filter& f) {
-            restore_filter(f, nb::cast<nb::dict>(state[name.c_str()]));
-        },
-        [&](const std::string& name, auto& part) {
-            part.restore(from_array(state[name.c_str()], part.state_size()));
-        });
-    const nb::object errors = state["errors"];
-    g.model.errors().restore(from_array(errors, nb::len(errors)));
-}
-
 nb::tuple coefficients(GuardedBank& g, std::size_t k) {
     const auto held = g.lock();
     require(k < g.model.experts().size(), "there is no such expert");
@@ -233,14 +226,18 @@ void bind_bank(nb::module_& m) {
              [](GuardedBank& g, std::size_t k) {
                  const auto held = g.lock();
                  require(k < g.model.experts().size(), "there is no such expert");
-                 std::vector<double> P = weight_variances(g.model.experts()[k].snapshot());
+                 std::vector<double> P = g.model.experts()[k].variances();
                  const std::size_t d = P.size();
                  return to_array(std::move(P), {d});
              },
              "expert"_a)
         .def("errors", &errors)
-        .def("snapshot", &snapshot)
+        .def("state", &state)
         .def("restore", &restore, "state"_a)
+        .def_static("shapes", &shapes, "features"_a, "targets"_a, "maps"_a, "experts"_a,
+                    "intercept"_a)
+        .def_static("check_state", &check, "features"_a, "targets"_a, "maps"_a, "experts"_a,
+                    "intercept"_a, "state"_a)
         .def_prop_ro("features", [](GuardedBank& g) { return g.model.features(); })
         .def_prop_ro("outputs", [](GuardedBank& g) { return g.model.outputs(); })
         .def_prop_ro("intercept", [](GuardedBank& g) { return g.model.design().intercept; })

@@ -1,12 +1,7 @@
 // States as Python sees them: dicts of arrays.
-#include "binding.hpp"
+#include "binding_state.hpp"
 
 namespace dfop {
-namespace {
-
-std::size_t dimension(const Filter& f) { return f.features() + f.intercept(); }
-
-}  // namespace
 
 nb::object to_array(std::vector<double> values, std::vector<std::size_t> shape) {
     auto* owned = new std::vector<double>(std::move(values));
@@ -14,37 +9,63 @@ nb::object to_array(std::vector<double> values, std::vector<std::size_t> shape) 
     return nb::cast(nb::ndarray<nb::numpy, double>(owned->data(), shape.size(), shape.data(), owner));
 }
 
-std::vector<double> from_array(nb::handle array, std::size_t size) {
-    const auto a = nb::cast<nb::ndarray<const double, nb::c_contig, nb::device::cpu>>(array);
-    require(a.size() == size, "the state does not fit");
-    return std::vector<double>(a.data(), a.data() + size);
+namespace {
+
+std::string shown(const std::vector<std::int64_t>& shape) {
+    std::string text = "(";
+    for (const std::int64_t size : shape) text += std::to_string(size) + ", ";
+    return text + ")";
 }
 
-nb::dict filter_state(const Filter& filter) {
-    Snapshot s = filter.snapshot();
-    const std::size_t d = dimension(filter);
-    nb::dict out;
-    out["upper"] = to_array(std::move(s.upper), {d * (d - (d > 0)) / 2});
-    out["D"] = to_array(std::move(s.D), {d});
-    out["limit"] = to_array(std::move(s.limit), {d});
-    out["scale"] = to_array(std::move(s.scale), {d});
-    out["weights"] = to_array(std::move(s.weights), {filter.outputs(), d});
-    out["unseen_variance"] = nb::float_(s.unseen_variance);
-    out["faded"] = nb::float_(s.faded);
-    return out;
+std::vector<std::int64_t> given_shape(const AnyArray& array) {
+    std::vector<std::int64_t> shape;
+    for (std::size_t i = 0; i < array.ndim(); ++i)
+        shape.push_back(static_cast<std::int64_t>(array.shape(i)));
+    return shape;
 }
 
-void restore_filter(Filter& filter, const nb::dict& state) {
-    const std::size_t d = dimension(filter);
-    Snapshot s;
-    s.upper = from_array(state["upper"], d * (d - (d > 0)) / 2);
-    s.D = from_array(state["D"], d);
-    s.limit = from_array(state["limit"], d);
-    s.scale = from_array(state["scale"], d);
-    s.weights = from_array(state["weights"], filter.outputs() * d);
-    s.unseen_variance = nb::cast<double>(state["unseen_variance"]);
-    s.faded = nb::cast<double>(state["faded"]);
-    filter.restore(s);
+bool fits(const std::vector<std::int64_t>& given, const std::vector<std::int64_t>& wanted) {
+    if (given.size() != wanted.size()) return false;
+    for (std::size_t i = 0; i < given.size(); ++i)
+        if (wanted[i] >= 0 && given[i] != wanted[i]) return false;
+    return true;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> shown_shape(const Field& field) {
+    std::vector<std::int64_t> shape;
+    for (const std::size_t size : field.shape)
+        shape.push_back(size == kFree ? -1 : static_cast<std::int64_t>(size));
+    return shape;
+}
+
+Values StateCheck::values(const Field& field) {
+    const nb::str name(field.name.c_str());
+    hold(state_.contains(name), field.name + ": this field is missing");
+    const nb::object given = state_[name];
+    AnyArray array;
+    const bool numbers = nb::try_cast(given, array) && array.dtype() == nb::dtype<double>();
+    hold(numbers, field.name + ": no array of float64");
+    const auto wanted = shown_shape(field), found = given_shape(array);
+    if (!fits(found, wanted))
+        throw BadState(field.name + ": the shape is " + shown(found) + ", not " + shown(wanted));
+    const auto values = nb::cast<Values>(given);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const double value = values.data()[i];
+        if (!(value >= field.low && value <= field.high))  // no text is made for those that fit
+            throw BadState(field.name + ": " + std::to_string(value) + " is out of range");
+    }
+    names_.insert(field.name);
+    return values;
+}
+
+void StateCheck::all_known() const {
+    if (names_.size() == state_.size()) return;
+    for (const auto item : state_) {
+        const auto name = nb::cast<std::string>(nb::str(item.first));
+        hold(names_.contains(name), name + ": there is no such field");
+    }
 }
 
 }  // namespace dfop

@@ -3,8 +3,10 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
+#include <concepts>
+
 #include "alarm.hpp"
-#include "binding.hpp"
+#include "binding_state.hpp"
 #include "calibration.hpp"
 #include "error_record.hpp"
 #include "intervals.hpp"
@@ -17,16 +19,45 @@ namespace {
 
 using Labels = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-template <class Part>
-nb::object snapshot(const Part& part) {
-    std::vector<double> state = part.snapshot();
-    const std::size_t size = state.size();
-    return to_array(std::move(state), {size});
+template <class Part, class Visitor>
+    requires std::same_as<std::remove_const_t<Part>, Intervals>
+void visit_fields(Part* part, Visitor& visit) {
+    Intervals::fields(part->outputs(), part, visit);
+}
+template <class Part, class Visitor>
+    requires std::same_as<std::remove_const_t<Part>, Calibration>
+void visit_fields(Part* part, Visitor& visit) {
+    Calibration::fields(part->classes(), part, visit);
+}
+template <class Part, class Visitor>
+    requires std::same_as<std::remove_const_t<Part>, ErrorRecord>
+void visit_fields(Part* part, Visitor& visit) {
+    ErrorRecord::fields(part->experts(), part, visit);
+}
+template <class Part, class Visitor>
+    requires std::same_as<std::remove_const_t<Part>, Alarm>
+void visit_fields(Part* part, Visitor& visit) {
+    Alarm::fields(part, visit);
 }
 
 template <class Part>
-void restore(Part& part, const Vector& state) {
-    part.restore(std::vector<double>(state.data(), state.data() + state.shape(0)));
+nb::dict state(const Part& part) {
+    StateReader reader;
+    visit_fields(&part, reader);
+    return reader.state;
+}
+
+template <class Part>
+void restore(Part& part, const nb::dict& state) {
+    take_over(part, state, [](Part* next, auto& visit) { visit_fields(next, visit); });
+}
+
+// Of a part that has one size, or none.
+template <class Part, class... Size>
+nb::dict shapes(Size... size) {
+    ShapeList list;
+    Part::fields(size..., static_cast<Part*>(nullptr), list);
+    return list.shapes;
 }
 
 // Half-widths before each row's error is seen, rows x outputs x levels.
@@ -123,8 +154,9 @@ void bind_uncertainty(nb::module_& m) {
         .def_prop_ro("outputs", &Intervals::outputs)
         .def("track", &track, "errors"_a.noconvert())
         .def("half_widths", &half_widths)
-        .def("snapshot", &snapshot<Intervals>)
-        .def("restore", &restore<Intervals>, "state"_a.noconvert());
+        .def("state", &state<Intervals>)
+        .def("restore", &restore<Intervals>, "state"_a)
+        .def_static("shapes", &shapes<Intervals, std::size_t>, "outputs"_a);
     m.attr("COVERAGES") = nb::tuple(nb::cast(std::vector<double>(
         Intervals::kCoverages.begin(), Intervals::kCoverages.end())));
 
@@ -135,14 +167,16 @@ void bind_uncertainty(nb::module_& m) {
         .def("calibrate", &calibrate, "scores"_a.noconvert(), "labels"_a.noconvert())
         .def("probabilities", &probabilities, "scores"_a.noconvert())
         .def("add_classes", &Calibration::add_classes, "count"_a)
-        .def("snapshot", &snapshot<Calibration>)
-        .def("restore", &restore<Calibration>, "state"_a.noconvert());
+        .def("state", &state<Calibration>)
+        .def("restore", &restore<Calibration>, "state"_a)
+        .def_static("shapes", &shapes<Calibration, std::size_t>, "classes"_a);
 
     nb::class_<Alarm>(m, "ErrorAlarm")
         .def(nb::init<>())
         .def("watch", &watch, "squared_errors"_a.noconvert())
-        .def("snapshot", &snapshot<Alarm>)
-        .def("restore", &restore<Alarm>, "state"_a.noconvert());
+        .def("state", &state<Alarm>)
+        .def("restore", &restore<Alarm>, "state"_a)
+        .def_static("shapes", &shapes<Alarm>);
 
     nb::class_<ErrorRecord>(m, "ErrorRecord")
         .def("__init__",
@@ -156,11 +190,13 @@ void bind_uncertainty(nb::module_& m) {
         .def("recent", [](const ErrorRecord& r) { return to_array(r.recent(), {r.experts()}); })
         .def("history",
              [](const ErrorRecord& r) { return to_array(r.history(), {r.pieces(), r.experts()}); })
+        .def_prop_ro("experts", &ErrorRecord::experts)
         .def_prop_ro("rows", [](const ErrorRecord& r) { return static_cast<std::size_t>(r.rows()); })
         .def_prop_ro("piece_length",
                      [](const ErrorRecord& r) { return static_cast<std::size_t>(r.piece_length()); })
-        .def("snapshot", &snapshot<ErrorRecord>)
-        .def("restore", &restore<ErrorRecord>, "state"_a.noconvert());
+        .def("state", &state<ErrorRecord>)
+        .def("restore", &restore<ErrorRecord>, "state"_a)
+        .def_static("shapes", &shapes<ErrorRecord, std::size_t>, "experts"_a);
 
     m.def("choose", &choose_classes, "outputs"_a.noconvert(), "margin"_a);
     m.attr("TIE") = kTie;

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "choice.hpp"
-#include "plain_state.hpp"
+#include "fields.hpp"
 
 namespace dfop {
 
@@ -66,23 +66,28 @@ public:
         curves_[top].update(lead(s, top), top == label);
     }
 
-    std::vector<double> snapshot() const {
-        std::vector<double> state;
-        for (const Curve& c : curves_)
-            state.insert(state.end(), {c.slope, c.constant, c.H11, c.H12, c.H22});
-        return state;
+    template <class Self, class Visitor>
+    static void fields(std::size_t classes, Self* self, Visitor&& visit) {
+        const auto list = [&](const char* name, double low, double high, double Curve::*member) {
+            visit.array({name, {classes}, low, high},
+                        [=](std::size_t k) -> auto& { return self->curves_[k].*member; });
+        };
+        list("slope", -1e3, 1e3, &Curve::slope);
+        list("constant", -1e3, 1e3, &Curve::constant);
+        // the curvature starts at the identity, and rows only add to it
+        list("H11", 0.5, 1e6, &Curve::H11);
+        list("H12", -1e6, 1e6, &Curve::H12);
+        list("H22", 0.0, 1e6, &Curve::H22);
     }
 
-    void restore(const std::vector<double>& state) {
-        check_state(state, state.size() == kPerClass * classes());
-        for (std::size_t k = 0; k < classes(); ++k) {
-            const double* from = state.data() + kPerClass * k;
-            curves_[k] = {from[0], from[1], from[2], from[3], from[4]};
+    void settle() const {
+        for (const Curve& c : curves_) {
+            const double determinant = c.H11 * c.H22 - c.H12 * c.H12;
+            hold(determinant >= 0.25 && determinant <= 1e12, "H12: a curvature that cannot be");
         }
     }
 
 private:
-    static constexpr std::size_t kPerClass = 5;
     static constexpr double kForget = 0.005;       // of the curves, per row of the class
     static constexpr double kPrior = 1.0;          // weight of the start, which does not fade
     static constexpr double kLargestLead = 1.5;    // targets are 1 apart, or 2 (margins)

@@ -78,6 +78,21 @@ void Range::include(double label) {
     if (half > unit) unit = std::max(power_of_two_above(half), kSmallestUnit);
 }
 
+void Range::settle(Coding coding) const {
+    if (coding != Coding::number) {
+        const Range fixed = of(coding);
+        hold(low == fixed.low && high == fixed.high && unit == fixed.unit && labels == fixed.labels,
+             "unit: not the range of class labels");
+        return;
+    }
+    const double half = 0.5 * high - 0.5 * low;
+    hold(low <= high, "low: above high");
+    hold(unit == (half > 0.0 ? std::max(power_of_two_above(half), kSmallestUnit) : 0.0),
+         "unit: not that of the range");
+    hold(labels == std::floor(labels) && (labels > 0.0 || (low == 0.0 && high == 0.0)),
+         "labels: not a count of labels");
+}
+
 MlPoly::MlPoly(std::size_t experts) : regret_(experts), squares_(experts), weights_(experts) {
     reweigh();
 }
@@ -117,19 +132,11 @@ void MlPoly::reweigh() {
         w = total > 0.0 ? w / total : 1.0 / static_cast<double>(weights_.size());
 }
 
-void MlPoly::save(std::vector<double>& state) const {
-    state.insert(state.end(), regret_.begin(), regret_.end());
-    state.insert(state.end(), squares_.begin(), squares_.end());
-    state.push_back(largest_);
-}
-
-const double* MlPoly::load(const double* from) {
-    const std::size_t experts = regret_.size();
-    std::copy_n(from, experts, regret_.begin());
-    std::copy_n(from + experts, experts, squares_.begin());
-    largest_ = from[2 * experts];
+void MlPoly::settle() {
+    for (std::size_t k = 0; k < regret_.size(); ++k)  // Cauchy and Schwarz, for all rows there are
+        hold(std::fabs(regret_[k]) <= 1e10 * std::sqrt(squares_[k]) + 1e-150,
+             "regret: larger than its squares allow");
     reweigh();
-    return from + state_size(experts);
 }
 
 Combiner::Combiner(Coding coding, std::size_t outputs, std::size_t experts)
@@ -354,34 +361,17 @@ std::vector<double> Combiner::expert_weights(std::size_t o) const {
     return weights;
 }
 
-std::size_t Combiner::state_size() const {
-    return candidates() + 1 + MlPoly::state_size(candidates()) +
-           outputs() * (4 + MlPoly::state_size(experts_));
-}
-
-std::vector<double> Combiner::snapshot() const {
-    std::vector<double> state(losses_);
-    state.push_back(loss_rows_);
-    calm_.save(state);
-    for (const Output& output : outputs_) {
-        const Range& range = output.range;
-        state.insert(state.end(), {range.low, range.high, range.unit, range.labels});
-        output.mixture.save(state);
-    }
-    return state;
-}
-
-void Combiner::restore(const std::vector<double>& state) {
-    const double* from = state.data();
-    std::copy_n(from, candidates(), losses_.begin());
-    from += candidates();
-    loss_rows_ = *from++;
-    from = calm_.load(from);
-    for (Output& output : outputs_) {
-        output.range = {from[0], from[1], from[2], from[3], output.range.margin};
-        from = output.mixture.load(from + 4);
-    }
+void Combiner::settle() {
+    settle_part("calm", [&] { calm_.settle(); });
     weigh();
+}
+
+void Combiner::settle_output(std::size_t o) {
+    Output& output = outputs_[o];
+    settle_part("range", [&] { output.range.settle(coding_); });
+    settle_part("mixture", [&] { output.mixture.settle(); });
+    for (std::size_t i = 0; i < kStacks; ++i)
+        settle_part("stack " + std::to_string(i), [&] { output.stacks[i].settle(); });
 }
 
 }  // namespace dfop

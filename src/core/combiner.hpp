@@ -8,8 +8,10 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
+#include "fields.hpp"
 #include "filter.hpp"
 
 namespace dfop {
@@ -32,6 +34,17 @@ struct Range {
     // thousands of rows have taught, and many of them soon widen the range.
     double bounded(double label) const;
     void include(double label);
+
+    template <class Self, class Visitor>
+    static void fields(Self* self, Visitor&& visit) {
+        visit.array({"low", {}, -kLargest, kLargest}, [=](std::size_t) -> auto& { return self->low; });
+        visit.array({"high", {}, -kLargest, kLargest},
+                    [=](std::size_t) -> auto& { return self->high; });
+        visit.array({"unit", {}, 0.0, kLargest}, [=](std::size_t) -> auto& { return self->unit; });
+        visit.array({"labels", {}, 0.0, kTrusted},
+                    [=](std::size_t) -> auto& { return self->labels; });
+    }
+    void settle(Coding) const;
 };
 
 class MlPoly {
@@ -42,9 +55,16 @@ public:
     void rescale(double shrink);  // squared errors in the new unit are so much smaller
     const std::vector<double>& weights() const { return weights_; }
 
-    static std::size_t state_size(std::size_t experts) { return 2 * experts + 1; }
-    void save(std::vector<double>& state) const;
-    const double* load(const double* from);
+    template <class Self, class Visitor>
+    static void fields(std::size_t experts, Self* self, Visitor&& visit) {
+        visit.array({"regret", {experts}, -1e161, 1e161},
+                    [=](std::size_t k) -> auto& { return self->regret_[k]; });
+        visit.array({"squares", {experts}, 0.0, kLargestSquare},
+                    [=](std::size_t k) -> auto& { return self->squares_[k]; });
+        visit.array({"largest", {}, 0.0, kLargestSquare},
+                    [=](std::size_t) -> auto& { return self->largest_; });
+    }
+    void settle();
 
 private:
     void reweigh();
@@ -84,13 +104,34 @@ public:
     // What each expert counts in the prediction of an output; the shares add up to 1.
     std::vector<double> expert_weights(std::size_t output) const;
 
-    std::size_t state_size() const;
-    std::vector<double> snapshot() const;  // without the stacks
-    void restore(const std::vector<double>& state);
-    Filter& stack(std::size_t output, std::size_t i) { return outputs_[output].stacks[i]; }
-    const Filter& stack(std::size_t output, std::size_t i) const { return outputs_[output].stacks[i]; }
+    // What the outputs share, and one of them.
+    template <class Self, class Visitor>
+    static void fields(std::size_t experts, Self* self, Visitor&& visit) {
+        const std::size_t candidates = 1 + kStacks + experts;
+        visit.array({"losses", {candidates}, 0.0, kLargestLoss},
+                    [=](std::size_t c) -> auto& { return self->losses_[c]; });
+        visit.array({"rows", {}, 0.0, kLargestLoss},
+                    [=](std::size_t) -> auto& { return self->loss_rows_; });
+        MlPoly::fields(candidates, self ? &self->calm_ : nullptr, part_of(visit, "calm"));
+    }
+    template <class Self, class Visitor>
+    static void output_fields(Coding coding, std::size_t experts, std::size_t o, Self* self,
+                              Visitor&& visit) {
+        const bool label = coding != Coding::number;
+        auto* output = self ? &self->outputs_[o] : nullptr;
+        Range::fields(output ? &output->range : nullptr, part_of(visit, "range"));
+        MlPoly::fields(experts, output ? &output->mixture : nullptr, part_of(visit, "mixture"));
+        for (std::size_t i = 0; i < kStacks; ++i)
+            Filter::fields(experts + label, 1, label, output ? &output->stacks[i] : nullptr,
+                           part_of(visit, "stack " + std::to_string(i)));
+    }
+    void settle();
+    void settle_output(std::size_t o);
 
 private:
+    // Above any sum of discounted losses.
+    static constexpr double kLargestLoss = 1e9;
+
     struct Output {
         Range range;
         MlPoly mixture;

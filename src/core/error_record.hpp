@@ -6,10 +6,11 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <vector>
 
-#include "plain_state.hpp"
+#include "fields.hpp"
 
 namespace dfop {
 
@@ -28,7 +29,7 @@ public:
         open_rows_ += 1.0;
         const double share = std::max(kRecent, 1.0 / rows_);
         for (std::size_t k = 0; k < experts(); ++k) {
-            const double v = std::min(squared_errors[k], kLargest);
+            const double v = std::min(squared_errors[k], kLargestSquare);
             mean_[k] += (v - mean_[k]) / rows_;
             recent_[k] += share * (v - recent_[k]);
             open_[k] += (v - open_[k]) / open_rows_;
@@ -45,32 +46,34 @@ public:
     // pieces x experts, oldest first; rows after the last whole piece are not in it.
     const std::vector<double>& history() const { return history_; }
 
-    std::vector<double> snapshot() const {
-        std::vector<double> state{rows_, open_rows_, length_};
-        for (const auto* part : {&mean_, &recent_, &open_, &history_})
-            state.insert(state.end(), part->begin(), part->end());
-        return state;
+    template <class Self, class Visitor>
+    static void fields(std::size_t experts, Self* self, Visitor&& visit) {
+        visit.array({"rows", {}, 0.0, kMostRows}, [=](std::size_t) -> auto& { return self->rows_; });
+        visit.array({"open_rows", {}, 0.0, kMostRows},
+                    [=](std::size_t) -> auto& { return self->open_rows_; });
+        visit.array({"length", {}, 1.0, kMostRows},
+                    [=](std::size_t) -> auto& { return self->length_; });
+        visit.array({"mean", {experts}, 0.0, kLargestSquare},
+                    [=](std::size_t k) -> auto& { return self->mean_[k]; });
+        visit.array({"recent", {experts}, 0.0, kLargestSquare},
+                    [=](std::size_t k) -> auto& { return self->recent_[k]; });
+        visit.array({"open", {experts}, 0.0, kLargestSquare},
+                    [=](std::size_t k) -> auto& { return self->open_[k]; });
+        visit.rows({"history", {kFree, experts}, 0.0, kLargestSquare},
+                   self ? &self->history_ : nullptr);
     }
 
-    void restore(const std::vector<double>& state) {
-        const std::size_t fixed = kScalars + 3 * experts();
-        check_state(state, state.size() >= fixed && (state.size() - fixed) % experts() == 0 &&
-                               state.size() - fixed < kPieces * experts());
-        rows_ = state[0];
-        open_rows_ = state[1];
-        length_ = state[2];
-        auto from = state.begin() + kScalars;
-        for (auto* part : {&mean_, &recent_, &open_}) {
-            std::copy_n(from, experts(), part->begin());
-            from += static_cast<std::ptrdiff_t>(experts());
-        }
-        history_.assign(from, state.end());
+    void settle() const {
+        int exponent;
+        hold(std::frexp(length_, &exponent) == 0.5, "length: no power of two");
+        hold(open_rows_ == std::floor(open_rows_) && open_rows_ < length_,
+             "open_rows: not the rows of a piece");
+        hold(pieces() < kPieces, "history: too many pieces");
+        hold(rows_ == static_cast<double>(pieces()) * length_ + open_rows_,
+             "rows: not as many as the pieces have");
     }
 
 private:
-    static constexpr std::size_t kScalars = 3;
-    static constexpr double kLargest = 1e300;
-
     void close_piece() {
         history_.insert(history_.end(), open_.begin(), open_.end());
         std::fill(open_.begin(), open_.end(), 0.0);

@@ -5,8 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <numbers>
-#include <string>
 #include <vector>
+
+#include "fields.hpp"
 
 namespace dfop {
 
@@ -20,16 +21,13 @@ public:
         : kind_(kind), width_(width), count_(count) {
         if (kind_ == Kind::fourier)
             for (std::size_t i = 0; i < count_; ++i)
-                phases_.push_back(2.0 * std::numbers::pi * uniform(kPhases, i));
+                phases_.push_back(phase(i));
         add_features(features);
     }
 
     Kind kind() const { return kind_; }
     double width() const { return width_; }
-    std::size_t size() const {
-        if (kind_ == Kind::linear) return features_;
-        return kind_ == Kind::fourier ? count_ : features_ * (features_ + 3) / 2;
-    }
+    std::size_t size() const { return size(kind_, features_, count_); }
 
     // Features that come later enter a Fourier map with the width of the first ones.
     void add_features(std::size_t count) {
@@ -60,25 +58,52 @@ public:
         }
     }
 
+    // How many features a map makes of `features`.
+    static std::size_t size(Kind kind, std::size_t features, std::size_t count) {
+        if (kind == Kind::linear) return features;
+        if (kind == Kind::fourier) return count;
+        return bounded_size(features) * (features + 3) / 2;
+    }
+
     // The random numbers, for files: another machine's cos and log may differ in the last digit.
-    std::vector<double> snapshot() const {
-        std::vector<double> state{unit_};
-        state.insert(state.end(), phases_.begin(), phases_.end());
-        state.insert(state.end(), frequencies_.begin(), frequencies_.end());
-        return state;
+    template <class Self, class Visitor>
+    static void fields(Kind kind, std::size_t features, std::size_t count, Self* self,
+                       Visitor&& visit) {
+        if (kind != Kind::fourier) return;
+        visit.array({"unit", {}, 0.0, 1e6}, [=](std::size_t) -> auto& { return self->unit_; });
+        visit.array({"phases", {count}, 0.0, 7.0},
+                    [=](std::size_t i) -> auto& { return self->phases_[i]; });
+        visit.array({"frequencies", {features, count}, -1e8, 1e8},
+                    [=](std::size_t i) -> auto& { return self->frequencies_[i]; });
     }
 
-    void restore(const std::vector<double>& state) {
-        auto from = state.begin();
-        unit_ = *from++;
-        for (std::vector<double>* part : {&phases_, &frequencies_})
-            for (double& value : *part) value = *from++;
+    // The random numbers must be those of this design, up to a machine's last digits.
+    void settle() const {
+        if (kind_ != Kind::fourier) return;
+        if (features_ == 0) {
+            hold(unit_ == 0.0, "unit: a map of no features has none");
+        } else {  // the unit tells how many features there were at first
+            const double scaled = unit_ * width_;
+            const double first = scaled > 1e-100 && scaled < 1.001 ? 1.0 / (scaled * scaled) : 0.0;
+            hold(0.999 < first && first < static_cast<double>(features_) + 0.001 &&
+                     std::fabs(first - std::round(first)) < 1e-6 * first,
+                 "unit: not that of a map of this width");
+        }
+        for (std::size_t i = 0; i < count_; ++i)
+            hold(std::fabs(phases_[i] - phase(i)) < 1e-8, "phases: not those of this map");
+        for (std::size_t j = 0; j < features_; ++j)
+            for (std::size_t i = 0; i < count_; ++i) {
+                const double expected = unit_ * gaussian(j, i);
+                hold(std::fabs(frequencies_[j * count_ + i] - expected) <=
+                         1e-6 * std::fabs(expected) + 1e-9 * unit_,
+                     "frequencies: not those of this map");
+            }
     }
-
-    std::size_t state_size() const { return 1 + phases_.size() + frequencies_.size(); }
 
 private:
     static constexpr std::uint64_t kPhases = 1u << 31;
+
+    static double phase(std::size_t i) { return 2.0 * std::numbers::pi * uniform(kPhases, i); }
 
     // In (0, 1), from the place alone (the mixing step of splitmix64, twice).
     static double uniform(std::uint64_t a, std::uint64_t b) {

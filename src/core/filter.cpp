@@ -20,8 +20,6 @@ constexpr double kLeastGain = 1e-60;
 constexpr double kPriorSlack = 1e3;
 // D of a feature never above kSmallest: so small that what it may hold there has no effect.
 constexpr double kUnseen = 1e-200;
-// The limits on D are drawn anew when the past has faded this much since the last time.
-constexpr double kRefresh = 1e3;
 // A row of walk counts as this much fading, so that the limits are drawn anew every 72 rows.
 constexpr double kWalkFading = 1.1;
 constexpr std::size_t kChunkDoubles = 8192;
@@ -385,34 +383,25 @@ void Filter::coefficients(double* coef, double* constant) const {
     }
 }
 
-Snapshot Filter::snapshot() const {
+std::vector<double> Filter::variances() const {
     const std::size_t d = dimension();
-    Snapshot s;
-    s.upper.reserve(d * (d - (d > 0)) / 2);
+    std::vector<double> out(D_.begin(), D_.begin() + static_cast<std::ptrdiff_t>(d));
     for (std::size_t j = 0; j < d; ++j)
-        for (std::size_t i = 0; i < j; ++i) s.upper.push_back(U_[tile_offset(i, j)]);
-    s.D.assign(D_.begin(), D_.begin() + d);
-    s.limit.assign(limit_.begin(), limit_.begin() + d);
-    s.scale.assign(scale_.begin(), scale_.begin() + d);
-    for (std::size_t k = 0; k < outputs_; ++k)
-        s.weights.insert(s.weights.end(), W_.begin() + k * padded(), W_.begin() + k * padded() + d);
-    s.unseen_variance = unseen_variance_;
-    s.faded = faded_;
-    return s;
+        for (std::size_t i = 0; i < j; ++i) {
+            const double u = U_[tile_offset(i, j)];
+            out[i] += u * u * D_[j];
+        }
+    for (std::size_t j = 0; j < d; ++j)
+        out[j] = std::min(out[j] / scale_[j] / scale_[j], std::numeric_limits<double>::max());
+    return out;
 }
 
-void Filter::restore(const Snapshot& s) {
-    const std::size_t d = dimension();
-    std::size_t at = 0;
-    for (std::size_t j = 0; j < d; ++j)
-        for (std::size_t i = 0; i < j; ++i) U_[tile_offset(i, j)] = s.upper[at++];
-    std::copy(s.D.begin(), s.D.end(), D_.begin());
-    std::copy(s.limit.begin(), s.limit.end(), limit_.begin());
-    for (std::size_t j = 0; j < d; ++j) set_scale(j, s.scale[j]);
-    for (std::size_t k = 0; k < outputs_; ++k)
-        std::copy_n(s.weights.begin() + k * d, d, W_.begin() + k * padded());
-    unseen_variance_ = s.unseen_variance;
-    faded_ = s.faded;
+void Filter::settle() {
+    int exponent;
+    for (std::size_t j = 0; j < dimension(); ++j) {
+        hold(std::frexp(scale_[j], &exponent) == 0.5, "scale: no power of two");
+        set_scale(j, scale_[j]);
+    }
 }
 
 std::size_t first_unusable(const double* values, std::size_t n) {

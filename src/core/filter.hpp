@@ -11,6 +11,7 @@
 #include <new>
 #include <vector>
 
+#include "fields.hpp"
 #include "kernel.hpp"
 
 namespace dfop {
@@ -18,6 +19,8 @@ namespace dfop {
 // Magnitudes a feature or a target may have; smaller ones count as good as 0, larger are refused.
 inline constexpr double kLargest = 0x1p500;
 inline constexpr double kSmallest = 0x1p-500;
+// The limits on D are drawn anew when the past has faded this much since the last time.
+inline constexpr double kRefresh = 1e3;
 
 template <class T>
 struct CacheLineAllocator {
@@ -70,14 +73,6 @@ struct Steps {
     }
 };
 
-// Everything that decides how the filter goes on, in plain layout (for files and tests).
-struct Snapshot {
-    std::vector<double> upper;    // u_ij, i < j, column by column
-    std::vector<double> D, limit, scale; // d
-    std::vector<double> weights;  // m x d, for scaled features
-    double unseen_variance, faded;
-};
-
 class Filter {
 public:
     Filter(std::size_t features, std::size_t outputs, bool intercept, double prior_variance,
@@ -107,8 +102,14 @@ public:
     // Weights of the features as given: coef (m x features) and the constant (m).
     void coefficients(double* coef, double* constant) const;
 
-    Snapshot snapshot() const;
-    void restore(const Snapshot&);
+    // The diagonal of P, for features as given; the constant, if there is one, comes first.
+    std::vector<double> variances() const;
+
+    // Everything that decides how the filter goes on.
+    template <class Self, class Visitor>
+    static void fields(std::size_t features, std::size_t outputs, bool intercept, Self* self,
+                       Visitor&& visit);
+    void settle();
 
     std::size_t features() const { return features_; }
     std::size_t outputs() const { return outputs_; }
@@ -159,6 +160,32 @@ private:
     Buffer scale_, inverse_scale_;
     Buffer inverse_largest_;  // of how uncertain forgetting may make a weight
 };
+
+// Magnitudes far above any that a filter was seen to reach on hostile streams: what is larger was not
+// written by one.
+template <class Self, class Visitor>
+void Filter::fields(std::size_t features, std::size_t outputs, bool intercept, Self* self,
+                    Visitor&& visit) {
+    const std::size_t d = bounded_size(features) + intercept;
+    visit.array({"upper", {d * (d - (d > 0)) / 2}, -1e150, 1e150},
+                [self, i = std::size_t{0}, j = std::size_t{1}](std::size_t) mutable -> auto& {
+                    auto& u = self->U_[tile_offset(i, j)];  // u_ij, i < j, column by column
+                    if (++i == j) i = 0, ++j;
+                    return u;
+                });
+    visit.array({"D", {d}, kAbove0, 1e50}, [=](std::size_t j) -> auto& { return self->D_[j]; });
+    visit.array({"limit", {d}, kAbove0, 1e50},
+                [=](std::size_t j) -> auto& { return self->limit_[j]; });
+    visit.array({"scale", {d}, kSmallest, kLargest},
+                [=](std::size_t j) -> auto& { return self->scale_[j]; });
+    visit.array({"weights", {outputs, d}, -1e300, 1e300}, [=](std::size_t i) -> auto& {
+        return self->W_[i / d * self->padded() + i % d];  // for scaled features
+    });
+    visit.array({"unseen_variance", {}, kAbove0, 1e100},
+                [=](std::size_t) -> auto& { return self->unseen_variance_; });
+    visit.array({"faded", {}, 1.0, kRefresh},
+                [=](std::size_t) -> auto& { return self->faded_; });
+}
 
 // The power of two s with s/2 < magnitude <= s.
 double power_of_two_above(double magnitude);

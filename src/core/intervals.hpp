@@ -15,7 +15,7 @@
 #include <limits>
 #include <vector>
 
-#include "plain_state.hpp"
+#include "fields.hpp"
 
 namespace dfop {
 
@@ -61,25 +61,17 @@ public:
 
     std::size_t outputs() const { return trackers_.size(); }
 
-    std::vector<double> snapshot() const {
-        std::vector<double> state{rows_};
-        for (const Tracker& tracker : trackers_) {
-            state.push_back(tracker.mean);
-            state.insert(state.end(), tracker.ratio.begin(), tracker.ratio.end());
-        }
-        return state;
+    template <class Self, class Visitor>
+    static void fields(std::size_t outputs, Self* self, Visitor&& visit) {
+        visit.array({"rows", {}, 0.0, kMostRows}, [=](std::size_t) -> auto& { return self->rows_; });
+        visit.array({"mean", {outputs}, 0.0, 0x1p502},
+                    [=](std::size_t o) -> auto& { return self->trackers_[o].mean; });
+        visit.array({"ratio", {outputs, kLevels}, 1e-6, 1e6}, [=](std::size_t i) -> auto& {
+            return self->trackers_[i / kLevels].ratio[i % kLevels];
+        });
     }
 
-    void restore(const std::vector<double>& state) {
-        check_state(state, state.size() == 1 + trackers_.size() * (1 + kLevels));
-        const double* from = state.data();
-        rows_ = *from++;
-        for (Tracker& tracker : trackers_) {
-            tracker.mean = *from++;
-            std::copy_n(from, kLevels, tracker.ratio.begin());
-            from += kLevels;
-        }
-    }
+    void settle() const {}
 
 private:
     // Chosen on simulated streams: larger steps follow faster, and make the widths noisier.

@@ -40,16 +40,4 @@ inline void moved(const double* fast, const double* slow, const double* variance
     }
 }
 
-// The diagonal of P, for features as given; the constant, if there is one, comes first.
-inline std::vector<double> weight_variances(const Snapshot& s) {
-    const std::size_t d = s.D.size();
-    std::vector<double> out(s.D);
-    std::size_t at = 0;
-    for (std::size_t j = 0; j < d; ++j)
-        for (std::size_t i = 0; i < j; ++i, ++at) out[i] += s.upper[at] * s.upper[at] * s.D[j];
-    for (std::size_t j = 0; j < d; ++j)
-        out[j] = std::min(out[j] / s.scale[j] / s.scale[j], std::numeric_limits<double>::max());
-    return out;
-}
-
 }  // namespace dfop

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "fields.hpp"
+
 namespace dfop {
 
 class Standardiser {
@@ -38,21 +40,14 @@ public:
         }
     }
 
-    std::vector<double> snapshot() const {
-        std::vector<double> state{rows_};
-        state.insert(state.end(), mean_.begin(), mean_.end());
-        state.insert(state.end(), squares_.begin(), squares_.end());
-        return state;
+    template <class Self, class Visitor>
+    static void fields(std::size_t features, Self* self, Visitor&& visit) {
+        visit.array({"rows", {}, 0.0, kMostRows}, [=](std::size_t) -> auto& { return self->rows_; });
+        visit.array({"mean", {features}, -0x1p500, 0x1p500},
+                    [=](std::size_t j) -> auto& { return self->mean_[j]; });
+        visit.array({"squares", {features}, 0.0, kLargestSum},
+                    [=](std::size_t j) -> auto& { return self->squares_[j]; });
     }
-
-    void restore(const std::vector<double>& state) {
-        const std::size_t d = features();
-        rows_ = state[0];
-        std::copy_n(state.begin() + 1, d, mean_.begin());
-        std::copy_n(state.begin() + 1 + static_cast<std::ptrdiff_t>(d), d, squares_.begin());
-    }
-
-    std::size_t state_size() const { return 1 + 2 * features(); }
 
 private:
     static constexpr double kFarthest = 4.0, kLargestSum = 1e307;

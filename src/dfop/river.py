@@ -117,6 +117,14 @@ class _RiverLearner(Insight, base.Estimator):
             self._use(Model(settings, model.target, by_name=True))
         return self._model
 
+    def __dfop_model__(self) -> Model:
+        """Return the model, for a file."""
+        return self._checked()
+
+    def __dfop_resume__(self, model: Model) -> None:
+        """Go on with a model, from a file."""
+        self._use(model)
+
     def _active(self, x: Row) -> Array:
         """Return the outputs that make the prediction of one row."""
         outputs = self._rows.outputs(x)

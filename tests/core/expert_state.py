@@ -4,7 +4,7 @@ import numpy as np
 
 
 def bits(part):
-    return _bits(part.snapshot())
+    return _bits(part.state())
 
 
 def _bits(state):

@@ -13,7 +13,7 @@ KERNELS = ["baseline", ""]
 
 def agree(compiled, oracle, tolerance):
     """Compare weights, and P = U D U', each on the scale of its own diagonal."""
-    state = compiled.snapshot()
+    state = compiled.state()
     assert (state["scale"] == oracle.scale).all()
     W = state["weights"]
     reach = np.abs(oracle.W).max(initial=1.0)
@@ -93,7 +93,7 @@ def test_forgetting_without_rows_agrees_with_the_oracle(kernel):
         for lam in (0.5, 1e-3, 1.0, 1e-300):
             one.forget(lam)
     agree(compiled, oracle, 1e-9)
-    assert compiled.snapshot()["unseen_variance"] == pytest.approx(oracle.unseen_variance)
+    assert compiled.state()["unseen_variance"] == pytest.approx(oracle.unseen_variance)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

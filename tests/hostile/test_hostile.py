@@ -15,7 +15,7 @@ FORGETTING = [0.0, 0.001, 0.01, 0.1, 0.5]
 
 
 def assert_sound(model):
-    state = model._filter.snapshot()
+    state = model._filter.state()
     for name in ("upper", "D", "weights", "scale"):
         assert np.isfinite(state[name]).all(), name
     assert (state["D"] > 0.0).all()
@@ -84,7 +84,7 @@ def test_the_state_is_sound_after_every_row(name, mu, kernel):
         one.learn(
             given.X[t : t + 1], given.y[t : t + 1, np.newaxis], lam[t : t + 1], np.ones(1), out
         )
-        state = one.snapshot()
+        state = one.state()
         assert np.isfinite(out).all()
         assert all(np.isfinite(state[part]).all() for part in ("upper", "D", "weights"))
         assert (state["D"] > 0.0).all()

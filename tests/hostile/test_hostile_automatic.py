@@ -29,9 +29,9 @@ def numbers_of(state):
 
 
 def assert_sound(model, X):
-    for numbers in numbers_of(model._filter.snapshot()):
+    for numbers in numbers_of(model._filter.state()):
         assert np.isfinite(numbers).all()
-    for numbers in numbers_of(model._watch.snapshot()):
+    for numbers in numbers_of(model._watch.state()):
         assert np.isfinite(numbers).all()
     weights = model._filter.weights()
     assert np.isfinite(weights).all()

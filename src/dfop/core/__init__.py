@@ -64,6 +64,8 @@ __all__ = [
     "Means",
     "NamedFilter",
     "NamedRows",
+    "State",
+    "Target",
     "choose",
     "clean_text",
     "first_unusable",
@@ -76,6 +78,13 @@ __all__ = [
 
 Target = tuple[str, int] | tuple[str, int, bool]
 """Coding, outputs, and whether errors of the target tell nothing about the experts."""
+State = dict[str, NDArray[np.float64]]
+"""What a part knows, by name.
+
+``state()`` gives it; ``restore`` checks it and takes it over whole or not at all; ``shapes`` tells
+its names and shapes (-1: as many as there are) without making a part, and ``check_state`` checks a
+state of a filter or a bank that is not made yet.
+"""
 
 
 def restore_filter(
@@ -84,9 +93,10 @@ def restore_filter(
     intercept: bool,
     prior_variance: float,
     cap: float,
-    state: dict[str, Any],
+    state: State,
 ) -> Filter:
-    """Build a filter that goes on where the one that gave the snapshot stood."""
+    """Build a filter that goes on where the one that gave the state stood."""
+    Filter.check_state(features, outputs, intercept, state)  # before any memory is asked for
     filter_ = Filter(features, outputs, intercept, prior_variance, cap)
     filter_.restore(state)
     return filter_
@@ -101,9 +111,10 @@ def restore_bank(
     prior_variance: float,
     relative_prior: bool,
     cap: float,
-    state: dict[str, Any],
+    state: State,
 ) -> Bank:
-    """Build a bank that goes on where the one that gave the snapshot stood."""
+    """Build a bank that goes on where the one that gave the state stood."""
+    Bank.check_state(features, targets, maps, experts, intercept, state)
     bank = Bank(features, targets, maps, experts, intercept, prior_variance, relative_prior, cap)
     bank.restore(state)
     return bank
@@ -165,7 +176,7 @@ def _reduce_filter(f: Filter) -> tuple[Any, ...]:
         f.intercept,
         f.prior_variance,
         f.cap,
-        f.snapshot(),
+        f.state(),
     )
 
 
@@ -179,21 +190,15 @@ def _reduce_bank(b: Bank) -> tuple[Any, ...]:
         b.prior_variance,
         b.relative_prior,
         b.cap,
-        b.snapshot(),
+        b.state(),
     )
 
 
-def restore_part(kind: Any, size: int, state: NDArray[np.float64]) -> Any:
-    """Build a part of the uncertainty that goes on where the snapshot was taken."""
-    part = kind(size)
+def restore_part(kind: Any, sizes: tuple[int, ...], state: State) -> Any:
+    """Build a part of the uncertainty that goes on where the one that gave the state stood."""
+    part = kind(*sizes)
     part.restore(state)
     return part
-
-
-def _restore_alarm(state: NDArray[np.float64]) -> ErrorAlarm:
-    alarm = ErrorAlarm()
-    alarm.restore(state)
-    return alarm
 
 
 def _reduce_named(f: NamedFilter) -> tuple[Any, ...]:
@@ -205,9 +210,10 @@ copyreg.pickle(Bank, _reduce_bank)
 copyreg.pickle(Coder, _reduce_coder)
 copyreg.pickle(Filter, _reduce_filter)
 copyreg.pickle(Lock, lambda lock: (Lock, ()))
-copyreg.pickle(Intervals, lambda i: (restore_part, (Intervals, i.outputs, i.snapshot())))
-copyreg.pickle(Calibration, lambda c: (restore_part, (Calibration, c.classes, c.snapshot())))
-copyreg.pickle(ErrorAlarm, lambda a: (_restore_alarm, (a.snapshot(),)))
+copyreg.pickle(Intervals, lambda i: (restore_part, (Intervals, (i.outputs,), i.state())))
+copyreg.pickle(Calibration, lambda c: (restore_part, (Calibration, (c.classes,), c.state())))
+copyreg.pickle(ErrorAlarm, lambda a: (restore_part, (ErrorAlarm, (), a.state())))
+copyreg.pickle(ErrorRecord, lambda r: (restore_part, (ErrorRecord, (r.experts,), r.state())))
 copyreg.pickle(Means, _reduce_means)
 copyreg.pickle(NamedFilter, _reduce_named)
 copyreg.pickle(NamedRows, _reduce_rows)

@@ -103,6 +103,14 @@ class Estimator(BaseEstimator):
         self._made_with = self._parameters()
         self._model = model
 
+    def __dfop_model__(self) -> Model | None:
+        """Return the model, for a file."""
+        return self._started()
+
+    def __dfop_resume__(self, model: Model) -> None:
+        """Go on with a model, from a file."""
+        self._keep(model)
+
     def _batch(self, model: Model, X: Any) -> Batch:
         """Read rows that must fit the model."""
         if (  # nothing to convert: a row at a time must not pay for the general check

@@ -53,6 +53,8 @@ class LabelTarget:
     limit: int = 1000
     grows: bool = False
     """Whether classes are met on the way."""
+    one_each: bool = False
+    """Whether two classes have an output each, too: so had River's models of format 2."""
 
     flat = True
 
@@ -64,7 +66,7 @@ class LabelTarget:
     @property
     def margin(self) -> bool:
         """Whether the margin between two classes makes the prediction."""
-        return len(self.order) <= 2
+        return len(self.order) <= 2 and not self.one_each
 
     @property
     def always_two(self) -> bool:
@@ -242,9 +244,10 @@ class LabelTarget:
         if self.margin:
             return min(int(outputs[0] > TIE), len(self.order) - 1)
         least = max(outputs) - TIE
+        last = len(self.order) - 1  # the spare output is no class yet
         for k, output in enumerate(outputs):
             if output >= least:
-                return k
+                return min(k, last)
         raise AssertionError("the largest output is one of them")
 
     def decode(self, active: Array) -> NDArray[Any]:

@@ -37,6 +37,9 @@ class Lags:
         self.classes = classes
         self.blocks: list[int] = []
         """First coded column of the labels themselves, then of each further class."""
+        self.indicators: dict[int, list[int]] = {}
+        """Of a model from a file of format 1 or 2 instead: the coded columns of every class, by how
+        far back; of -1, where there is no label."""
 
     @property
     def count(self) -> int:
@@ -47,6 +50,13 @@ class Lags:
     def block(self) -> int:
         """How many coded columns a block has."""
         return self.recent.size
+
+    def add_class(self, k: int, start: int) -> None:
+        """Take over the coded columns, from `start` on, of class k."""
+        if self.indicators:
+            self.indicators[k] = list(range(start, start + self.block))
+        else:
+            self.blocks.append(start)
 
     def before(self, labels: NDArray[Any], arrived: NDArray[np.int64]) -> Array:
         """Return the last labels of each row, newest first.
@@ -62,6 +72,10 @@ class Lags:
         """Write the last labels of each row into its coded columns."""
         if not self.classes:
             rows[:, self.blocks[0] : self.blocks[0] + self.block] = before
+            return
+        for k, columns in self.indicators.items():  # two classes may share a column
+            rows[:, columns] += before == k
+        if self.indicators:
             return
         margin = np.where(before == 1.0, 1.0, np.where(before == 0.0, -1.0, 0.0))
         rows[:, self.blocks[0] : self.blocks[0] + self.block] = margin
@@ -83,4 +97,7 @@ class Lags:
                 if per > 1:
                     name += f" of output {output}"
                 names[start + at] = f"{name}={labels[k + 1]}" if k else name
+        for k, columns in self.indicators.items():
+            which = f"={labels[k]}" if k >= 0 else " is missing"
+            names |= {at: f"label {back} back{which}" for back, at in enumerate(columns, 1)}
         return names

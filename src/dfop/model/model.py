@@ -50,6 +50,15 @@ class Run(NamedTuple):
     """By the monitor: half-widths, or probabilities; None without one."""
 
 
+def new_monitor(target: Target) -> Monitor:
+    """Return a monitor that has seen nothing."""
+    if isinstance(target, NumberTarget):
+        return NumberMonitor(target.outputs)
+    if isinstance(target, SeveralLabels):
+        return LabelMonitor([len(some) for some in target.columns])
+    return LabelMonitor([target.calibrated])
+
+
 class Model:
     """Settings, coder, target, engine, monitor, lags, clock and waiting rows.
 
@@ -284,7 +293,7 @@ class Model:
             elif more:
                 self.engine.add_outputs(more)
             if self.monitor is not None:
-                self.monitor = self._new_monitor(target)
+                self.monitor = new_monitor(target)
         self.target = target
 
     def open_engine(self, width: int, rows: Array) -> Engine:
@@ -303,15 +312,8 @@ class Model:
                 cap=settings.cap,
             )
             if settings.several_experts:
-                self.monitor = self._new_monitor(self.target)
+                self.monitor = new_monitor(self.target)
         return self.engine
-
-    def _new_monitor(self, target: Target) -> Monitor:
-        if isinstance(target, NumberTarget):
-            return NumberMonitor(target.outputs)
-        if isinstance(target, SeveralLabels):
-            return LabelMonitor([len(some) for some in target.columns])
-        return LabelMonitor([target.calibrated])
 
     def open_lags(self) -> None:
         """Make room for the labels that are features."""
@@ -352,8 +354,9 @@ class Model:
             else:
                 engine.drop_output(0)
             self._match_monitor(now)
-        if self.lags is not None and not now.margin:
-            self.lags.blocks.append(self.coder.open_lags(self.lags.block))
+        if self.lags is not None and (self.lags.indicators or not now.margin):
+            start = self.coder.open_lags(self.lags.block)
+            self.lags.add_class(len(now.order) - 1, start)
             engine.add_features(self.coder.width - engine.features)
 
     def _match_monitor(self, target: LabelTarget) -> None:

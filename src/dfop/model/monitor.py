@@ -177,6 +177,8 @@ class LabelMonitor(Monitor):
     def _split(self, outputs: Array) -> list[Array]:
         if len(self.calibrations) == 1:
             count = self.calibrations[0].classes
+            if count == 2 and outputs.shape[1] > 1:  # an output each: how far the second one leads
+                return [np.ascontiguousarray(outputs[:, 1:2] - outputs[:, :1])]
             return [np.ascontiguousarray(outputs[:, : count if count > 2 else 1])]
         ends = np.cumsum([c.classes if c.classes > 2 else 1 for c in self.calibrations])[:-1]
         return [np.ascontiguousarray(part) for part in np.split(outputs, ends, axis=1)]

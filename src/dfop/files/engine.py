@@ -1,0 +1,109 @@
+"""The engine of a model, a filter or a bank: its design as JSON values, its fields as arrays.
+
+A file holds the design of its bank (which experts see what) and the prior, so that a model goes on
+with what it has, whatever later versions start with.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from dfop.core import Filter, restore_bank, restore_filter
+from dfop.engines import Engine
+from dfop.engines.design import WIDEST, Map
+from dfop.forgetting import ByRows
+from dfop.model.model import Model
+from dfop.model.settings import Settings
+
+from .container import Tensors
+from .values import Reading, known, listed, number, whole
+
+_KINDS = {"rff": [{"fourier"}], "poly": [{"products"}], "linear": [{"linear"}]}
+_MOST_EXPERTS, _MOST_MAPS, _MOST_CURVES = 1000, 100, 10_000
+_MOST_FREE_OUTPUTS = 1000
+"""Outputs of a filter without weights: they take no bytes of the file."""
+
+
+def describe_engine(engine: Engine, tensors: Tensors) -> dict[str, Any]:
+    """Describe the design; the fields go to the arrays."""
+    for name, values in engine.state().items():
+        tensors[f"engine/{name}"] = values
+    if isinstance(engine, Filter):
+        return {"prior": engine.prior_variance}
+    return {
+        "prior": engine.prior_variance,
+        "maps": [list(view) for view in engine.maps],
+        "experts": [list(expert) for expert in engine.experts],
+    }
+
+
+def read_engine(model: Model, described: Any, reading: Reading) -> Engine:
+    """Make the engine that was described, for the model's columns and target."""
+    settings, width = model.settings, model.coder.width
+    several = settings.several_experts
+    known(described, {"prior", "maps", "experts"} if several else {"prior"}, "the engine")
+    fields = reading.under("engine/")
+    intercept = bool(settings.fit_intercept)
+    prior = _read_prior(described["prior"], settings)
+    cap = math.inf if settings.cap is None else float(settings.cap)
+    targets: list[Any] = model.target.designs()  # type: ignore[assignment]
+    outputs = sum(target[1] for target in targets)
+    if width + intercept == 0 and outputs > _MOST_FREE_OUTPUTS:
+        raise ValueError(f"{outputs} outputs without weights")
+    if not several:
+        return restore_filter(width, outputs, intercept, prior, cap, fields)
+    maps, experts = _read_design(described, settings, width)
+    relative = settings.prior_variance is None
+    return restore_bank(width, targets, maps, experts, intercept, prior, relative, cap, fields)
+
+
+def _read_prior(value: Any, settings: Settings) -> float:
+    prior, given = number(value), settings.prior_variance
+    if not 0.0 < prior <= 1e100 or not (given is None or prior == _clipped(float(given))):
+        raise ValueError(f"a prior of {prior}")
+    return prior
+
+
+def _clipped(prior: float) -> float:
+    """Return a prior variance as a filter takes it."""
+    return Filter(0, 0, False, prior, math.inf).prior_variance
+
+
+def _read_design(
+    described: dict[str, Any], settings: Settings, width: int
+) -> tuple[list[Map], list[tuple[int, float, float]]]:
+    """Return maps and experts; refuse a design that the settings would not have made."""
+    maps = [_read_map(*view) for view in listed(described["maps"], "maps")]
+    experts = [
+        _read_expert(len(maps), *expert) for expert in listed(described["experts"], "experts")
+    ]
+    if not 1 <= len(maps) <= _MOST_MAPS or not 1 <= len(experts) <= _MOST_EXPERTS:
+        raise ValueError(f"{len(experts)} experts, {len(maps)} maps")
+    kinds = {kind for kind, _, _ in maps}
+    if settings.features == "auto":  # columns may have come after the bank was opened
+        allowed = [{"linear", "fourier"}, *([{"linear"}] if width > WIDEST else [])]
+    else:
+        allowed = _KINDS[settings.features]
+    rule = settings.rule
+    one = {(rule.mu, 0.0)} if isinstance(rule, ByRows) else None
+    if kinds not in allowed or (one and {expert[1:] for expert in experts} != one):
+        raise ValueError("experts that these settings do not make")
+    return maps, experts
+
+
+def _read_map(kind: Any, width: Any, count: Any) -> Map:
+    curved = kind == "fourier"
+    if kind not in ("linear", "fourier", "products"):
+        raise ValueError(f"a map of kind {kind!r}")
+    width, count = number(width), whole(count, _MOST_CURVES)
+    if (curved and not (1e-6 <= width <= 1e6 and count)) or (not curved and (width or count)):
+        raise ValueError(f"a map of width {width} with {count} curves")
+    return kind, width, count
+
+
+def _read_expert(maps: int, view: Any, mu: Any, walk: Any) -> tuple[int, float, float]:
+    mu, walk = number(mu), number(walk)
+    if whole(view) >= maps or not 0.0 <= mu < 1.0 or not 0.0 <= walk <= 1e6:
+        raise ValueError(f"an expert {view, mu, walk}")
+    return view, mu, walk

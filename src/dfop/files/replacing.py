@@ -1,0 +1,161 @@
+"""A file that appears whole or not at all.
+
+The content goes to a hidden file beside the target, is brought to the disk, and takes the target's
+name in one step; then the directory is brought to the disk, too. The writer holds a lock on the
+hidden file while it lives, so that the next one knows which were left by writers that were killed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import os
+import re
+import stat
+import time
+import uuid
+from typing import Any
+
+try:
+    import fcntl
+except ImportError:  # not on Windows: there, leftovers are known by their age alone
+    fcntl = None  # type: ignore[assignment]
+
+_LONGEST = 64
+"""Bytes of the target's name in that of the hidden file: names may have 255, on some disks 143."""
+_AGE = 3600.0
+"""Seconds after which a hidden file that cannot be locked counts as left over."""
+# What file systems say that cannot sync a directory, or lock a file.
+_UNABLE = {errno.EINVAL, errno.ENOTSUP, errno.ENOLCK, errno.ENOSYS}
+
+
+def replace_file(path: Any, content: bytes) -> None:
+    """Write a file that appears whole or not at all; links are followed, permissions kept."""
+    target = os.path.realpath(os.fsdecode(path))
+    directory, name = os.path.split(target)
+    before = _existing(target)
+    _remove_leftovers(directory, name)
+    part, file = _create(directory, name, before)
+    try:
+        with os.fdopen(file, "wb") as out:
+            out.write(content)
+            out.flush()
+            os.fsync(out.fileno())
+            if fcntl is not None:
+                os.replace(part, target)
+        if fcntl is None:  # Windows does not rename what is open
+            os.replace(part, target)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(part)
+        raise
+    _sync_directory(directory)
+
+
+def _existing(target: str) -> os.stat_result | None:
+    """Return what is known of a file that will be replaced."""
+    try:
+        before = os.lstat(target)
+    except FileNotFoundError:
+        return None
+    if stat.S_ISLNK(before.st_mode):
+        raise OSError(errno.ELOOP, "a link that leads nowhere", target)
+    if stat.S_ISDIR(before.st_mode):
+        raise IsADirectoryError(errno.EISDIR, "a model cannot take a directory's place", target)
+    if not stat.S_ISREG(before.st_mode):
+        raise OSError(errno.EINVAL, "a model cannot take the place of what is no file", target)
+    return before
+
+
+def _stem(name: str) -> str:
+    """Return the beginning of the hidden files of a name."""
+    encoded = os.fsencode(name)
+    if len(encoded) <= _LONGEST:
+        return f".{name}."
+    start = encoded[: _LONGEST // 2].decode("ascii", "replace").replace("\ufffd", "_")
+    return f".{start}~{hashlib.sha256(encoded).hexdigest()[:16]}."
+
+
+def _create(directory: str, name: str, before: os.stat_result | None) -> tuple[str, int]:
+    """Make a hidden file, locked, with the permissions that the target shall have."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    while True:
+        part = os.path.join(directory, f"{_stem(name)}{uuid.uuid4().hex}.part")
+        file = os.open(part, flags, 0o666 if before is None else 0o600)
+        try:
+            _lock(file, wait=True)
+            if os.fstat(file).st_nlink == 0:  # taken for left over before it was locked
+                os.close(file)
+                continue
+            if before is not None:
+                _keep_permissions(file, before)
+        except BaseException:
+            os.close(file)
+            os.unlink(part)
+            raise
+        return part, file
+
+
+def _keep_permissions(file: int, before: os.stat_result) -> None:
+    if not hasattr(os, "fchmod"):
+        return
+    now = os.fstat(file)
+    if (now.st_uid, now.st_gid) != (before.st_uid, before.st_gid):
+        with contextlib.suppress(PermissionError):  # only some may give files away
+            os.fchown(file, before.st_uid, before.st_gid)
+    os.fchmod(file, stat.S_IMODE(before.st_mode))
+
+
+def _lock(file: int, *, wait: bool) -> bool | None:
+    """Lock a file; False if another holds the lock, None where files cannot be locked."""
+    if fcntl is None:
+        return None
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        if error.errno not in _UNABLE:
+            raise
+        return None
+    return True
+
+
+def _remove_leftovers(directory: str, name: str) -> None:
+    """Remove the hidden files of this name whose writers are dead."""
+    # before format 3 they were not hidden, and not locked
+    pattern = re.compile(f"({re.escape(_stem(name))}|{re.escape(name)}\\.)[0-9a-f]{{32}}\\.part")
+    with contextlib.suppress(OSError), os.scandir(directory) as entries:
+        for entry in entries:
+            match = pattern.fullmatch(entry.name)
+            if match is not None:
+                _remove_if_left(entry.path, locked=match[1] == _stem(name))
+
+
+def _remove_if_left(path: str, *, locked: bool) -> None:
+    with contextlib.suppress(OSError):
+        file = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+        try:
+            old = time.time() - os.fstat(file).st_mtime > _AGE
+            free = _lock(file, wait=False) if locked else None
+            if free or (free is None and old):
+                os.unlink(path)
+        finally:
+            os.close(file)
+
+
+def _sync_directory(directory: str) -> None:
+    if not hasattr(os, "O_DIRECTORY"):
+        return
+    try:
+        file = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    except PermissionError:  # one may write into directories that one may not read
+        return
+    try:
+        os.fsync(file)
+    except OSError as error:
+        if error.errno not in _UNABLE:
+            raise
+    finally:
+        os.close(file)

@@ -1,0 +1,109 @@
+"""Targets as JSON values, and back, all checked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dfop.model.label_targets import LabelTarget
+from dfop.model.model import Target
+from dfop.model.settings import Settings
+from dfop.model.several_labels import SeveralLabels
+from dfop.model.targets import NumberTarget
+
+from .values import as_json, known, listed, truth, whole
+
+_MOST_OUTPUTS = 10**6
+_WIDE = 1000
+"""Letters that a type of text may have beyond those of its labels."""
+
+
+def describe_target(target: Target) -> dict[str, Any]:
+    """Describe what a model learns."""
+    if isinstance(target, NumberTarget):
+        return {"outputs": target.outputs, "flat": target.flat, "known": target.known}
+    if isinstance(target, SeveralLabels):
+        return {"several": [_describe_classes(some) for some in target.columns]}
+    described: dict[str, Any] = {"one_each": True} if target.one_each else {}
+    if target.classes is None:
+        return {**described, "order": as_json(target.order, "class")}
+    met = target.positions[: len(target.order)].tolist()
+    return {**described, "classes": _describe_classes(target.classes), "met": met}
+
+
+def read_target(kind: str, described: Any, settings: Settings) -> Target:
+    """Return the target of a learner of that kind."""
+    if type(described) is not dict:
+        raise ValueError("a target that is not described")
+    if kind.endswith("Regressor"):
+        return _read_numbers(kind, described)
+    limit, described = settings.max_classes, dict(described)
+    one_each = truth(described.pop("one_each", False))
+    if kind.startswith("river."):
+        order = _distinct(known(described, {"order"}, "the target")["order"], "classes")
+        if len(order) > limit:
+            raise ValueError(f"{len(order)} classes, more than max_classes")
+        return LabelTarget(order=tuple(order), limit=limit, grows=True, one_each=one_each)
+    if "several" in described:
+        columns = listed(known(described, {"several"}, "the target")["several"], "targets")
+        if not columns:
+            raise ValueError("no targets")
+        return SeveralLabels(tuple(_read_classes(some, limit) for some in columns), limit)
+    known(described, {"classes", "met"}, "the target")
+    classes = _read_classes(described["classes"], limit)
+    met = [whole(at, len(classes) - 1) for at in _distinct(described["met"], "classes")]
+    labels = classes.tolist()
+    order = [labels[at] for at in met]
+    return LabelTarget(classes, tuple(order), limit, one_each=one_each)
+
+
+def _read_numbers(kind: str, described: dict[str, Any]) -> NumberTarget:
+    known(described, {"outputs", "flat", "known"}, "the target")
+    outputs = whole(described["outputs"], _MOST_OUTPUTS, 1)
+    target = NumberTarget(outputs, truth(described["flat"]), truth(described["known"]))
+    usual = target.flat and outputs == 1
+    if (target.flat or kind.startswith("river.") or not target.known) and not usual:
+        raise ValueError("several outputs for one target")
+    return target
+
+
+def _distinct(values: Any, what: str) -> list[Any]:
+    found = as_json(listed(values, what), "entry")
+    if len(set(found)) != len(found):
+        raise ValueError(f"equal {what}")
+    return found
+
+
+def _describe_classes(classes: NDArray[Any]) -> dict[str, Any]:
+    values = as_json(classes.tolist(), "class")
+    if classes.dtype == object:
+        return {"dtype": "object", "values": values}
+    if classes.dtype.kind not in "biufU":
+        raise TypeError(f"classes of type {classes.dtype} cannot be saved: use text or numbers")
+    if classes.dtype.kind == "U":
+        classes = classes.astype(_narrowed(classes.dtype, values))
+    return {"dtype": classes.dtype.str, "values": values}
+
+
+def _narrowed(dtype: np.dtype[Any], values: list[str]) -> np.dtype[Any]:
+    """Return a type of text not much wider than the texts: what is wide asks for memory."""
+    most = max(_WIDE, *map(len, values))
+    return np.dtype(f"<U{most}") if dtype.itemsize > 4 * most else dtype
+
+
+def _read_classes(described: Any, limit: int) -> NDArray[Any]:
+    known(described, {"dtype", "values"}, "a list of classes")
+    values = as_json(listed(described["values"], "classes"), "class")
+    if type(described["dtype"]) is not str or not 1 <= len(values) <= limit:
+        raise ValueError(f"{len(values)} classes of type {described['dtype']!r}")
+    dtype = np.dtype(described["dtype"])
+    if dtype.kind not in "biufUO" or dtype.itemsize > (4 * 10**6 if dtype.kind == "U" else 16):
+        raise ValueError(f"classes of type {dtype}")
+    if dtype.kind == "U" and _narrowed(dtype, [str(value) for value in values]) != dtype:
+        raise ValueError("classes of a type that is too wide")
+    classes = np.array(values, dtype=dtype)
+    if classes.ndim != 1 or not (classes[:-1] < classes[1:]).all():
+        raise ValueError("classes that are not sorted")
+    return classes
