@@ -99,7 +99,10 @@ def _open(content: bytes) -> tuple[dict[str, Any], Tensors]:
         dtype, shape = _TYPES[header[name]["dtype"]], header[name]["shape"]
         if not (type(start) is type(stop) is int and at == start <= stop <= len(content) - first):
             raise ValueError(f"{name!r} has no place")
-        if not all(type(size) is int and size >= 0 for size in shape) or (first + at) % dtype.itemsize:
+        if (
+            not all(type(size) is int and size >= 0 for size in shape)
+            or (first + at) % dtype.itemsize
+        ):
             raise ValueError(f"{name!r} has no shape")
         if math.prod(shape) * dtype.itemsize != stop - start:
             raise ValueError(f"{name!r} has another length")

@@ -206,7 +206,7 @@ class LabelTarget:
         """Return what the engine learns, beside a `margin` or without one."""
         index = values[:, 0]
         if margin:
-            margins = _MARGINS[np.minimum(index, 2)][:, np.newaxis]
+            margins: Array = _MARGINS[np.minimum(index, 2)][:, np.newaxis]
         if self.always_two:
             return margins
         classes = (index[:, np.newaxis] == np.arange(self.one_hot)).astype(np.float64)

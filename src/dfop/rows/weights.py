@@ -132,7 +132,12 @@ def row_weights(
     sample_weight: ArrayLike | None = None,
 ) -> RowWeights | RowTimes:
     """Check the arguments of a batch of `n` rows and turn them into discounts and gains."""
-    if sample_weight is None and discount is None and time is None and not isinstance(rule, ByClock):
+    if (
+        sample_weight is None
+        and discount is None
+        and time is None
+        and not isinstance(rule, ByClock)
+    ):
         return _constant(rule)
     weight = None if sample_weight is None else _weights(sample_weight, n)
     if isinstance(rule, Automatic):
