@@ -336,12 +336,12 @@ class DFOPClassifier(ClassifierMixin, Insight, Estimator):
         """
         model, outputs = self._predicted(X)
         with model.lock:
-            told = (
+            monitored = (
                 model.monitor.probabilities(outputs)
                 if isinstance(model.monitor, LabelMonitor)
                 else None
             )
-        return _probabilities(Run(model.target, outputs, told))
+        return _probabilities(Run(model.target, outputs, monitored))
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """Share of rows predicted right (with all their labels, for y of shape (n, m)).
@@ -406,7 +406,7 @@ def _probabilities(run: Run) -> Any:
     """Show the probabilities of rows: calibrated, or what a single filter's outputs say."""
     target = run.target
     if isinstance(target, SeveralLabels):
-        return target.shown(run.told or target.probabilities(run.outputs))
+        return target.shown(run.monitored or target.probabilities(run.outputs))
     assert isinstance(target, LabelTarget)
-    told = target.probabilities(run.outputs) if run.told is None else run.told[0]
-    return target.shown(told)
+    probabilities = target.probabilities(run.outputs) if run.monitored is None else run.monitored[0]
+    return target.shown(probabilities)

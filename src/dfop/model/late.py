@@ -156,7 +156,7 @@ def forget_late(model: Model, keys: Iterable[Key]) -> None:
 
 
 def _target_before_labels(model: Model, classes: Any) -> Any:
-    """Return the target, told its classes where no label has come yet."""
+    """Return the target, knowing its classes where no label has come yet."""
     target = model.target
     if isinstance(target, NumberTarget):
         # rows have lags before the first label has shown how many outputs there are
@@ -170,8 +170,8 @@ def _target_before_labels(model: Model, classes: Any) -> Any:
             "predict_pending(X, keys, classes=[...])"
         )
     if all(np.ndim(some) for some in classes):
-        return SeveralLabels(limit=target.limit).told(None, classes)
-    return LabelTarget(limit=target.limit).told(None, classes)
+        return SeveralLabels(limit=target.limit).with_classes(None, classes)
+    return LabelTarget(limit=target.limit).with_classes(None, classes)
 
 
 def _plan_due(
@@ -179,8 +179,11 @@ def _plan_due(
 ) -> tuple[Planned, list[Key], NDArray[np.int64]]:
     """Check the labels that arrive while rows do."""
     if due is None or not len(due.keys):
-        width = 1 if isinstance(target, LabelTarget) else target.width
-        return Planned(target, np.empty((0, width))), [], np.empty(0, np.int64)
+        if isinstance(target, LabelTarget):
+            none: NDArray[Any] = np.empty((0, 1), np.int64)  # numbers of classes
+        else:
+            none = np.empty((0, target.width))
+        return Planned(target, none), [], np.empty(0, np.int64)
     keys = check_keys(due.keys, None)
     at = {key: t for t, key in enumerate(arriving)}
     model.waiting.check_waiting(key for key in keys if key not in at)
