@@ -45,7 +45,7 @@ def read_engine(model: Model, described: Any, reading: Reading) -> Engine:
     known(described, {"prior", "maps", "experts"} if several else {"prior"}, "the engine")
     fields = reading.under("engine/")
     intercept = bool(settings.fit_intercept)
-    prior = _read_prior(described["prior"], settings)
+    prior = read_prior(described["prior"], settings)
     cap = math.inf if settings.cap is None else float(settings.cap)
     targets: list[Any] = model.target.designs()  # type: ignore[assignment]
     outputs = sum(target[1] for target in targets)
@@ -53,12 +53,13 @@ def read_engine(model: Model, described: Any, reading: Reading) -> Engine:
         raise ValueError(f"{outputs} outputs without weights")
     if not several:
         return restore_filter(width, outputs, intercept, prior, cap, fields)
-    maps, experts = _read_design(described, settings, width)
+    maps, experts = read_design(described, settings, width)
     relative = settings.prior_variance is None
     return restore_bank(width, targets, maps, experts, intercept, prior, relative, cap, fields)
 
 
-def _read_prior(value: Any, settings: Settings) -> float:
+def read_prior(value: Any, settings: Settings) -> float:
+    """Return the prior variance; refuse one that is not what the settings ask for."""
     prior, given = number(value), settings.prior_variance
     if not 0.0 < prior <= 1e100 or not (given is None or prior == _clipped(float(given))):
         raise ValueError(f"a prior of {prior}")
@@ -70,7 +71,7 @@ def _clipped(prior: float) -> float:
     return Filter(0, 0, False, prior, math.inf).prior_variance
 
 
-def _read_design(
+def read_design(
     described: dict[str, Any], settings: Settings, width: int
 ) -> tuple[list[Map], list[tuple[int, float, float]]]:
     """Return maps and experts; refuse a design that the settings would not have made."""

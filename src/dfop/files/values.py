@@ -99,6 +99,10 @@ class Reading:
             raise ValueError(f"{name!r} has shape {found.shape} of {found.dtype}, not {shape}")
         return found
 
+    def peek(self, name: str) -> NDArray[Any]:
+        """Return an array that will be read later."""
+        return self._left[name]
+
     def under(self, prefix: str) -> Tensors:
         """Return all arrays whose name begins so, by the rest of their name."""
         names = [name for name in self._left if name.startswith(prefix)]
