@@ -1,8 +1,8 @@
 """One-pass learning from data streams whose distribution changes.
 
 Learners: `DFOPClassifier`, `DFOPRegressor`; how they forget: `period`, `half_life`; files: `save`,
-`load`, bytes: `to_bytes`, `from_bytes`. Streams: `dfop.streams`. Honest scores: `evaluate`, `holdout`, `compare`. The methods of the
-paper: `dfop.baselines`. For River: `dfop.river`.
+`load`; bytes: `to_bytes`, `from_bytes`. Streams: `dfop.streams`. Honest scores: `evaluate`,
+`holdout`, `compare`. The methods of the paper: `dfop.baselines`. For River: `dfop.river`.
 """
 
 import sys as _sys

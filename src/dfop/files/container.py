@@ -22,7 +22,7 @@ Tensors = dict[str, NDArray[Any]]
 
 FORMAT = 3
 
-_TYPES = {"F64": np.dtype(np.float64), "I32": np.dtype(np.int32)}
+_TYPES: dict[str, np.dtype[Any]] = {"F64": np.dtype(np.float64), "I32": np.dtype(np.int32)}
 _NAMES = {dtype: name for name, dtype in _TYPES.items()}
 _START = b'{"__metadata__":{"checksum":"'
 _ZEROS = b"0" * 64
@@ -99,7 +99,10 @@ def _open(content: bytes) -> tuple[dict[str, Any], Tensors]:
         dtype, shape = _TYPES[header[name]["dtype"]], header[name]["shape"]
         if not (type(start) is type(stop) is int and at == start <= stop <= len(content) - first):
             raise ValueError(f"{name!r} has no place")
-        if not all(type(size) is int and size >= 0 for size in shape) or (first + at) % dtype.itemsize:
+        if (
+            not all(type(size) is int and size >= 0 for size in shape)
+            or (first + at) % dtype.itemsize
+        ):
             raise ValueError(f"{name!r} has no shape")
         if math.prod(shape) * dtype.itemsize != stop - start:
             raise ValueError(f"{name!r} has another length")

@@ -47,7 +47,7 @@ def read_engine(model: Model, described: Any, reading: Reading) -> Engine:
     intercept = bool(settings.fit_intercept)
     prior = read_prior(described["prior"], settings)
     cap = math.inf if settings.cap is None else float(settings.cap)
-    targets: list[Any] = model.target.designs()  # type: ignore[assignment]
+    targets: list[Any] = list(model.target.designs())
     outputs = sum(target[1] for target in targets)
     if width + intercept == 0 and outputs > _MOST_FREE_OUTPUTS:
         raise ValueError(f"{outputs} outputs without weights")

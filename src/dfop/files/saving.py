@@ -142,6 +142,4 @@ def _read(content: bytes, name: str) -> Any:
             return format3.rebuild(document, tensors)
         return old.rebuild(document, tensors)
     except _NONSENSE as error:
-        raise ModelFileError(
-            f"cannot load {name}: its content makes no sense ({error})"
-        ) from None
+        raise ModelFileError(f"cannot load {name}: its content makes no sense ({error})") from None

@@ -48,7 +48,11 @@ def read_waiting(model: Model, described: Any, reading: Reading) -> None:
         mine, told = slice(*cells[at]), slice(*widths[at])
         stamp, arrived = times[at].tolist()
         waiting.rows[key] = WaitingRow(
-            columns[mine].tobytes(), values[mine].tobytes(), stamp, arrived, predicted[told].tobytes()
+            columns[mine].tobytes(),
+            values[mine].tobytes(),
+            stamp,
+            arrived,
+            predicted[told].tobytes(),
         )
 
 

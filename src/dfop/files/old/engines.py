@@ -10,9 +10,10 @@ import numpy as np
 from dfop.core import Filter, restore_bank, restore_filter
 from dfop.engines import Engine
 from dfop.engines.build import PRIOR_VARIANCE
+from dfop.files.container import Tensors
+from dfop.files.engine import read_design, read_prior
+from dfop.files.values import Reading
 
-from ..container import Tensors
-from ..engine import read_design, read_prior
 from .numbers import bank_fields, filter_fields, fresh_output
 
 
@@ -38,6 +39,16 @@ def old_engine(old: Any, targets: list[Any], width: int, *, grows: bool = False)
     prior = read_prior(described["prior"], settings)
     relative = settings.prior_variance is None
     return restore_bank(width, targets, maps, experts, intercept, prior, relative, cap, fields)
+
+
+def is_fresh(old: Any) -> bool:
+    """Whether River's filter for one number and no column has not learned anything."""
+    settings = old.settings
+    prior = PRIOR_VARIANCE if settings.prior_variance is None else float(settings.prior_variance)
+    cap = math.inf if settings.cap is None else float(settings.cap)
+    fresh = Filter(0, 1, bool(settings.fit_intercept), prior, cap).state()
+    now = filter_fields(old.state["filter"], Reading(old.reading.left))
+    return all(np.array_equal(now[name], values) for name, values in fresh.items())
 
 
 def _with_margin(fields: Tensors) -> tuple[Tensors, int]:

@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 
 from dfop.core import BUCKETS, MOST_TEXTS
+from dfop.files.values import listed, number, whole
 from dfop.model.label_targets import LabelTarget
-
-from ..values import listed, number, whole
 
 
 def of_arrays(old: Any, target: Any) -> tuple[dict[str, Any], list[int]]:
@@ -68,7 +67,7 @@ def of_river(
     old.coded = list(by_name.values())
     if isinstance(target, LabelTarget):
         numbers = {f"class {k}": k for k in range(len(target.order))}
-        labels = [-1 if label is None else numbers[label] for label in recent]
+        labels = [-1.0 if label is None else float(numbers[label]) for label in recent]
         described, places, missing = _indicators(lagged, len(target.order), old.sums.size)
     else:
         labels = [number(label) for label in recent]

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from dfop.core import COVERAGES, Bank
-
-from ..container import Tensors
-from ..values import Reading, number
+from dfop.files.container import Tensors
+from dfop.files.values import Reading, number
 
 _STACKS = 3
 _FILTER = ("upper", "D", "limit", "scale", "weights")
@@ -90,7 +89,11 @@ def _layout(
 
 
 def _mixture(name: str, experts: int) -> list[tuple[str, tuple[int, ...]]]:
-    return [(f"{name}/regret", (experts,)), (f"{name}/squares", (experts,)), (f"{name}/largest", ())]
+    return [
+        (f"{name}/regret", (experts,)),
+        (f"{name}/squares", (experts,)),
+        (f"{name}/largest", ()),
+    ]
 
 
 def _apart(reading: Reading, name: str, layout: list[tuple[str, tuple[int, ...]]]) -> Tensors:

@@ -12,18 +12,19 @@ from typing import Any
 import numpy as np
 
 from dfop.engines import Engine, build_engine
+from dfop.files import format3
+from dfop.files.container import Tensors
+from dfop.files.engine import describe_engine
+from dfop.files.faces import read_parameters
+from dfop.files.monitoring import describe_monitor
+from dfop.files.targets import read_target
+from dfop.files.values import Reading, number, texts, truth, whole, within
+from dfop.files.waiting import describe_waiting
 from dfop.model.model import new_monitor
 from dfop.model.settings import Settings
 from dfop.model.waiting import WaitingRow, WaitingRows
 
-from .. import format3
-from ..container import Tensors
-from ..engine import describe_engine
-from ..faces import read_parameters
-from ..monitoring import describe_monitor
-from ..targets import read_target
-from ..values import Reading, number, texts, truth, whole, within
-from .engines import old_engine
+from .engines import is_fresh, old_engine
 from .lags import of_arrays, of_river
 from .numbers import watch_fields
 
@@ -77,8 +78,8 @@ class _Old:
             self.coded = [dict(column) for column in self.state["columns"]]
             self.sums, self.counts = (self.reading.take(s, (-1,)) for s in ("sums", "counts"))
         else:
-            number_ = {"kind": "number", "gap": None, "texts": [], "buckets": []}
-            self.coded = [{**number_, "place": j} for j in range(whole(names, _MOST_FREE))]
+            plain: dict[str, Any] = {"kind": "number", "gap": None, "texts": [], "buckets": []}
+            self.coded = [{**plain, "place": j} for j in range(whole(names, _MOST_FREE))]
             self.sums, self.counts = np.zeros((2, names))
         if len(self.coded) != names:
             raise ValueError("columns that do not fit their names")
@@ -106,8 +107,6 @@ class _Old:
 
     def parts(self, described: dict[str, Any], waiting: WaitingRows) -> dict[str, Any]:
         """Return all parts of the description; those not given are as in a new model."""
-        from ..waiting import describe_waiting
-
         learned = max(self.rows, 1)
         return {
             "columns": self.columns,
@@ -188,9 +187,7 @@ class _Arrays(_Old):
         )
         passed = number(state["log_discount"])
         if passed < 0.0:
-            engine.forget(
-                -passed if settings.several_experts else max(math.exp(passed), 1e-300)
-            )
+            engine.forget(-passed if settings.several_experts else max(math.exp(passed), 1e-300))
         return engine
 
     def _waiting(self, width: int, outputs: int) -> WaitingRows:
@@ -225,7 +222,8 @@ class _River(_Old):
         self.read_columns(len(names))
         described = self._target(labels)
         target = read_target(self.kind, described, self.settings)
-        lags, columns, missing = None, [], 0
+        lags, missing = None, 0
+        columns: list[int] = []
         untouched = self._untouched(labels)
         if self.parameters["lags"] and not untouched:
             lags, names, columns, missing = of_river(self, names, target)
@@ -262,5 +260,4 @@ class _River(_Old):
             return False
         if self.settings.several_experts or labels:
             return True
-        D = np.ravel(self.state["filter"]["faded"])
-        return bool(D == 1.0) and not self.reading.peek("weights").any()
+        return is_fresh(self)
