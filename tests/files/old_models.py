@@ -1,9 +1,9 @@
 """Models of format 2, and what the version that wrote them predicted when they went on.
 
 Run by that version (0.2 at d8cbdd2, in an environment of its own), this file writes the models and
-`expected.json`; the tests load the models and go on in the same way.
+`formats/expected.json`; the tests load the models and go on in the same way.
 
-    python tests/formats/cases.py
+    python tests/files/old_models.py
 """
 
 import json
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1] / "formats"
 SAVED, END = 60, 110
 
 
