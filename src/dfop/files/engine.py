@@ -20,7 +20,7 @@ from .container import Tensors
 from .values import Reading, known, listed, number, whole
 
 _KINDS = {"rff": [{"fourier"}], "poly": [{"products"}], "linear": [{"linear"}]}
-_MOST_EXPERTS, _MOST_MAPS, _MOST_CURVES = 1000, 100, 10_000
+_MOST_EXPERTS, _MOST_CURVES = 1000, 10_000
 _MOST_FREE_OUTPUTS = 1000
 """Outputs of a filter without weights: they take no bytes of the file."""
 
@@ -79,7 +79,8 @@ def read_design(
     experts = [
         _read_expert(len(maps), *expert) for expert in listed(described["experts"], "experts")
     ]
-    if not 1 <= len(maps) <= _MOST_MAPS or not 1 <= len(experts) <= _MOST_EXPERTS:
+    seen = {expert[0] for expert in experts}
+    if not maps or len(experts) > _MOST_EXPERTS or seen != set(range(len(maps))):
         raise ValueError(f"{len(experts)} experts, {len(maps)} maps")
     kinds = {kind for kind, _, _ in maps}
     if settings.features == "auto":  # columns may have come after the bank was opened
