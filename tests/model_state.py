@@ -10,9 +10,7 @@ def bits(state):
 
 
 def state_of(part):
-    return (
-        None if part is None else bits(part.state() if hasattr(part, "state") else part.snapshot())
-    )
+    return None if part is None else bits(part.state())
 
 
 def monitor_state(monitor):
@@ -32,10 +30,11 @@ def model_state(model):
         "target": (type(target), classes if classes is None else classes.tolist(),
                    target.designs() if target.known else None, getattr(target, "order", None)),
         "columns": (model.names, model.columns, list(model.ids.items())),
-        "coder": (model.coder.describe(), state_of(model.coder), model.coder.lags),
+        "coder": (model.coder.describe(), state_of(model.coder), model.coder.lags,
+                  model.coder.shared),
         "engine": state_of(model.engine),
         "monitor": monitor_state(model.monitor),
-        "lags": None if lags is None else (lags.recent.tolist(), list(lags.blocks)),
+        "lags": None if lags is None else (lags.recent.tolist(), list(lags.blocks), lags.indicators),
         "clock": model.clock,
         "time": (model.now, model.rows, model.learned),
         "waiting": (dict(model.waiting.rows), model.waiting.expired),

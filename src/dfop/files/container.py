@@ -22,7 +22,7 @@ Tensors = dict[str, NDArray[Any]]
 
 FORMAT = 3
 
-_TYPES = {"F64": np.dtype(np.float64), "I32": np.dtype(np.int32)}
+_TYPES: dict[str, np.dtype[Any]] = {"F64": np.dtype(np.float64), "I32": np.dtype(np.int32)}
 _NAMES = {dtype: name for name, dtype in _TYPES.items()}
 _START = b'{"__metadata__":{"checksum":"'
 _ZEROS = b"0" * 64

@@ -20,7 +20,7 @@ from .container import Tensors
 from .values import Reading, known, listed, number, whole
 
 _KINDS = {"rff": [{"fourier"}], "poly": [{"products"}], "linear": [{"linear"}]}
-_MOST_EXPERTS, _MOST_MAPS, _MOST_CURVES = 1000, 100, 10_000
+_MOST_EXPERTS, _MOST_CURVES = 1000, 10_000
 _MOST_FREE_OUTPUTS = 1000
 """Outputs of a filter without weights: they take no bytes of the file."""
 
@@ -45,20 +45,21 @@ def read_engine(model: Model, described: Any, reading: Reading) -> Engine:
     known(described, {"prior", "maps", "experts"} if several else {"prior"}, "the engine")
     fields = reading.under("engine/")
     intercept = bool(settings.fit_intercept)
-    prior = _read_prior(described["prior"], settings)
+    prior = read_prior(described["prior"], settings)
     cap = math.inf if settings.cap is None else float(settings.cap)
-    targets: list[Any] = model.target.designs()  # type: ignore[assignment]
+    targets: list[Any] = list(model.target.designs())
     outputs = sum(target[1] for target in targets)
     if width + intercept == 0 and outputs > _MOST_FREE_OUTPUTS:
         raise ValueError(f"{outputs} outputs without weights")
     if not several:
         return restore_filter(width, outputs, intercept, prior, cap, fields)
-    maps, experts = _read_design(described, settings, width)
+    maps, experts = read_design(described, settings, width)
     relative = settings.prior_variance is None
     return restore_bank(width, targets, maps, experts, intercept, prior, relative, cap, fields)
 
 
-def _read_prior(value: Any, settings: Settings) -> float:
+def read_prior(value: Any, settings: Settings) -> float:
+    """Return the prior variance; refuse one that is not what the settings ask for."""
     prior, given = number(value), settings.prior_variance
     if not 0.0 < prior <= 1e100 or not (given is None or prior == _clipped(float(given))):
         raise ValueError(f"a prior of {prior}")
@@ -70,7 +71,7 @@ def _clipped(prior: float) -> float:
     return Filter(0, 0, False, prior, math.inf).prior_variance
 
 
-def _read_design(
+def read_design(
     described: dict[str, Any], settings: Settings, width: int
 ) -> tuple[list[Map], list[tuple[int, float, float]]]:
     """Return maps and experts; refuse a design that the settings would not have made."""
@@ -78,7 +79,8 @@ def _read_design(
     experts = [
         _read_expert(len(maps), *expert) for expert in listed(described["experts"], "experts")
     ]
-    if not 1 <= len(maps) <= _MOST_MAPS or not 1 <= len(experts) <= _MOST_EXPERTS:
+    seen = {expert[0] for expert in experts}
+    if not maps or len(experts) > _MOST_EXPERTS or seen != set(range(len(maps))):
         raise ValueError(f"{len(experts)} experts, {len(maps)} maps")
     kinds = {kind for kind, _, _ in maps}
     if settings.features == "auto":  # columns may have come after the bank was opened

@@ -130,5 +130,5 @@ def _read_time(model: Model, document: dict[str, Any]) -> None:
 def _check_untouched(model: Model, document: dict[str, Any]) -> None:
     """Refuse a model that knows something and has no engine."""
     empty = model.by_name and not model.ids and not model.coder.width and not model.rows
-    if not empty or getattr(model.target, "order", ()) or document["waiting"]["keys"]:
+    if not empty or document["target"].get("order") or document["waiting"]["keys"]:
         raise ValueError("a model that nothing was learned from")

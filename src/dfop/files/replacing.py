@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import hashlib
 import os
 import re
@@ -16,11 +17,6 @@ import stat
 import time
 import uuid
 from typing import Any
-
-try:
-    import fcntl
-except ImportError:  # not on Windows: there, leftovers are known by their age alone
-    fcntl = None  # type: ignore[assignment]
 
 _LONGEST = 64
 """Bytes of the target's name in that of the hidden file: names may have 255, on some disks 143."""
@@ -42,9 +38,6 @@ def replace_file(path: Any, content: bytes) -> None:
             out.write(content)
             out.flush()
             os.fsync(out.fileno())
-            if fcntl is not None:
-                os.replace(part, target)
-        if fcntl is None:  # Windows does not rename what is open
             os.replace(part, target)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
@@ -60,7 +53,7 @@ def _existing(target: str) -> os.stat_result | None:
     except FileNotFoundError:
         return None
     if stat.S_ISLNK(before.st_mode):
-        raise OSError(errno.ELOOP, "a link that leads nowhere", target)
+        raise OSError(errno.ELOOP, "a link that leads to itself", target)
     if stat.S_ISDIR(before.st_mode):
         raise IsADirectoryError(errno.EISDIR, "a model cannot take a directory's place", target)
     if not stat.S_ISREG(before.st_mode):
@@ -69,7 +62,7 @@ def _existing(target: str) -> os.stat_result | None:
 
 
 def _stem(name: str) -> str:
-    """Return the beginning of the hidden files of a name."""
+    """Return how the hidden files of a name begin."""
     encoded = os.fsencode(name)
     if len(encoded) <= _LONGEST:
         return f".{name}."
@@ -79,27 +72,24 @@ def _stem(name: str) -> str:
 
 def _create(directory: str, name: str, before: os.stat_result | None) -> tuple[str, int]:
     """Make a hidden file, locked, with the permissions that the target shall have."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     while True:
         part = os.path.join(directory, f"{_stem(name)}{uuid.uuid4().hex}.part")
-        file = os.open(part, flags, 0o666 if before is None else 0o600)
+        mode = 0o666 if before is None else 0o600  # the first less what the umask takes away
+        file = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         try:
-            _lock(file, wait=True)
-            if os.fstat(file).st_nlink == 0:  # taken for left over before it was locked
-                os.close(file)
-                continue
-            if before is not None:
-                _keep_permissions(file, before)
+            _lock(file, fcntl.LOCK_EX)
+            if os.fstat(file).st_nlink:
+                if before is not None:
+                    _keep_permissions(file, before)
+                return part, file
         except BaseException:
             os.close(file)
             os.unlink(part)
             raise
-        return part, file
+        os.close(file)  # another writer took it for left over before it was locked
 
 
 def _keep_permissions(file: int, before: os.stat_result) -> None:
-    if not hasattr(os, "fchmod"):
-        return
     now = os.fstat(file)
     if (now.st_uid, now.st_gid) != (before.st_uid, before.st_gid):
         with contextlib.suppress(PermissionError):  # only some may give files away
@@ -107,12 +97,10 @@ def _keep_permissions(file: int, before: os.stat_result) -> None:
     os.fchmod(file, stat.S_IMODE(before.st_mode))
 
 
-def _lock(file: int, *, wait: bool) -> bool | None:
+def _lock(file: int, how: int) -> bool | None:
     """Lock a file; False if another holds the lock, None where files cannot be locked."""
-    if fcntl is None:
-        return None
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        fcntl.flock(file, how)
     except BlockingIOError:
         return False
     except OSError as error:
@@ -135,10 +123,10 @@ def _remove_leftovers(directory: str, name: str) -> None:
 
 def _remove_if_left(path: str, *, locked: bool) -> None:
     with contextlib.suppress(OSError):
-        file = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         try:
             old = time.time() - os.fstat(file).st_mtime > _AGE
-            free = _lock(file, wait=False) if locked else None
+            free = _lock(file, fcntl.LOCK_EX | fcntl.LOCK_NB) if locked else None
             if free or (free is None and old):
                 os.unlink(path)
         finally:
@@ -146,8 +134,6 @@ def _remove_if_left(path: str, *, locked: bool) -> None:
 
 
 def _sync_directory(directory: str) -> None:
-    if not hasattr(os, "O_DIRECTORY"):
-        return
     try:
         file = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     except PermissionError:  # one may write into directories that one may not read

@@ -99,10 +99,10 @@ def _read_classes(described: Any, limit: int) -> NDArray[Any]:
     if type(described["dtype"]) is not str or not 1 <= len(values) <= limit:
         raise ValueError(f"{len(values)} classes of type {described['dtype']!r}")
     dtype = np.dtype(described["dtype"])
-    if dtype.kind not in "biufUO" or dtype.itemsize > (4 * 10**6 if dtype.kind == "U" else 16):
+    if dtype.kind not in "biufUO" or (dtype.kind != "U" and dtype.itemsize > 16):
         raise ValueError(f"classes of type {dtype}")
-    if dtype.kind == "U" and _narrowed(dtype, [str(value) for value in values]) != dtype:
-        raise ValueError("classes of a type that is too wide")
+    if dtype.kind == "U":
+        dtype = _narrowed(dtype, [str(value) for value in values])
     classes = np.array(values, dtype=dtype)
     if classes.ndim != 1 or not (classes[:-1] < classes[1:]).all():
         raise ValueError("classes that are not sorted")

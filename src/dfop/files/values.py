@@ -85,11 +85,12 @@ class Reading:
     """
 
     def __init__(self, tensors: Tensors) -> None:
-        self._left = dict(tensors)
+        self.left = dict(tensors)
+        """Those that nobody has read."""
 
     def take(self, name: str, shape: tuple[int, ...], dtype: Any = np.float64) -> NDArray[Any]:
         """Return an array of that shape; -1 is any length."""
-        found = self._left.pop(name, None)
+        found = self.left.pop(name, None)
         if found is None:
             raise ValueError(f"no {name!r}")
         fits = found.ndim == len(shape) and all(
@@ -101,10 +102,10 @@ class Reading:
 
     def under(self, prefix: str) -> Tensors:
         """Return all arrays whose name begins so, by the rest of their name."""
-        names = [name for name in self._left if name.startswith(prefix)]
-        return {name[len(prefix) :]: self._left.pop(name) for name in names}
+        names = [name for name in self.left if name.startswith(prefix)]
+        return {name[len(prefix) :]: self.left.pop(name) for name in names}
 
     def check_all_read(self) -> None:
         """Refuse arrays that say nothing: nobody has checked them."""
-        if self._left:
-            raise ValueError(f"numbers that say nothing: {sorted(self._left)[:5]}")
+        if self.left:
+            raise ValueError(f"numbers that say nothing: {sorted(self.left)[:5]}")

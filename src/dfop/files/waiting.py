@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from itertools import pairwise
 from typing import Any
 
@@ -75,7 +76,9 @@ def _read_predicted(model: Model, n: int, reading: Reading) -> tuple[Any, list[t
     counts = reading.take("waiting/widths", (n,), np.int32)
     widths = _slices(counts)
     predicted = reading.take("waiting/predicted", (widths[-1][1],))
-    within(predicted, -1e300, 1e300, "what was predicted of waiting rows")
+    # a bank keeps to the range of its labels, about; what a filter said is never looked at
+    most = 4.0 * LARGEST if model.settings.several_experts else sys.float_info.max
+    within(predicted, -most, most, "what was predicted of waiting rows")
     # classes may have come since; before the first number it was not known how many there are
     within(counts, 1, model.target.width, "what was predicted of waiting rows")
     return predicted, widths

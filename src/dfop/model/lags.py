@@ -73,14 +73,19 @@ class Lags:
         if not self.classes:
             rows[:, self.blocks[0] : self.blocks[0] + self.block] = before
             return
-        for k, columns in self.indicators.items():  # two classes may share a column
-            rows[:, columns] += before == k
         if self.indicators:
+            self._indicate(rows, before)
             return
         margin = np.where(before == 1.0, 1.0, np.where(before == 0.0, -1.0, 0.0))
         rows[:, self.blocks[0] : self.blocks[0] + self.block] = margin
         for k, start in enumerate(self.blocks[1:], 2):
             rows[:, start : start + self.block] = before == k
+
+    def _indicate(self, rows: Array, before: Array) -> None:
+        for columns in self.indicators.values():
+            rows[:, columns] = 0.0
+        for k, columns in self.indicators.items():  # two classes may share a column
+            rows[:, columns] += before == k
 
     def add(self, labels: NDArray[Any]) -> None:
         """Take over labels that have arrived, oldest first."""
