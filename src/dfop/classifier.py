@@ -23,9 +23,10 @@ Array = NDArray[np.float64]
 class DFOPClassifier(ClassifierMixin, Insight, Estimator):
     r"""Linear classification on a stream that changes: exact, one pass, constant memory.
 
-    Forgetting least squares on coded labels (see `DFOPRegressor` for the objective). Two
-    classes: -1 and +1, and the sign of the margin decides; a margin of exactly 0 means the first
-    class. More classes: one output each, the largest decides, of equal ones the first.
+    Forgetting least squares on coded labels (see `DFOPRegressor` for the objective). Classes are
+    numbered in the order in which they are learned. Two classes: -1 and +1, and the sign of the
+    margin decides; a margin of exactly 0 means the class learned first. More classes: one output
+    each, the largest decides, of equal ones (within 1e-9) the class learned first.
     ``y`` of shape (n, m) are m targets, each with classes of its own; all share one covariance.
     Rows may hold text and missing values, as in `DFOPRegressor`.
 
