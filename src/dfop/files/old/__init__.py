@@ -1,12 +1,3 @@
-<<<<<<< HEAD
-"""Readers of what earlier versions wrote: they turn it into the parts of format 3."""
-
-from typing import Any
-
-
-def rebuild(document: dict[str, Any], tensors: Any) -> Any:
-    raise ValueError("not yet")
-=======
 """What earlier versions wrote: formats 1 and 2, turned into the parts of format 3.
 
 Format 1 had single filters only: no ``features`` and ``lags`` among the parameters, no bank and no
@@ -16,4 +7,3 @@ watch. Its first files had columns of numbers only, and say nothing about how th
 from .reading import rebuild
 
 __all__ = ["rebuild"]
->>>>>>> files
