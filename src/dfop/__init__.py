@@ -1,11 +1,7 @@
 """One-pass learning from data streams whose distribution changes.
 
 Learners: `DFOPClassifier`, `DFOPRegressor`; how they forget: `period`, `half_life`; files: `save`,
-<<<<<<< HEAD
-`load`, bytes: `to_bytes`, `from_bytes`. Streams: `dfop.streams`. Honest scores: `evaluate`,
-=======
 `load`; bytes: `to_bytes`, `from_bytes`. Streams: `dfop.streams`. Honest scores: `evaluate`,
->>>>>>> files
 `holdout`, `compare`. The methods of the paper: `dfop.baselines`. For River: `dfop.river`.
 """
 
