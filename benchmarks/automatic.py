@@ -152,8 +152,9 @@ def river_forest(X: object, y: object) -> Block:
 
 
 def main() -> None:
-    import report
     from dfop.automatic import FORGETTING, WALKS
+
+    import report
 
     linear, electricity = linear_bank(), forests()
     (bank, bank_speed), (peer, peer_speed) = linear.items()

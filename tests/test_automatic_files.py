@@ -10,13 +10,13 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from dfop.persistence import _checksum
 from safetensors import safe_open
 from safetensors.numpy import save as to_safetensors
 from sklearn.base import clone
 from sklearn.preprocessing import FunctionTransformer
 
 from dfop import DFOPClassifier, DFOPRegressor, ModelFileError, load, river, save
-from dfop.persistence import _checksum
 
 FORMATS = Path(__file__).parent / "formats"
 

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from dfop import demo
-from dfop.cli import app
+from dfop.cli import app, demo
 
 
 def test_dfop_follows_where_plain_rls_does_not():

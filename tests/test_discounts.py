@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from dfop.discounts import Clock, row_weights
+from dfop.rows.weights import Clock, row_weights
 
 from dfop import DFOPRegressor, half_life, period
 from dfop.forgetting import ByClock, ByRows

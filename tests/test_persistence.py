@@ -10,11 +10,11 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from dfop.persistence import _checksum
 from safetensors.numpy import save as to_safetensors
 
 import dfop
 from dfop import DFOPClassifier, DFOPRegressor, ModelFileError, half_life, load, river, save
-from dfop.persistence import _checksum
 from mixed_rows import coded_by_hand
 
 FORMATS = Path(__file__).parent / "formats"

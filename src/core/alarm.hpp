@@ -41,7 +41,8 @@ public:
 
     template <class Self, class Visitor>
     static void fields(Self* self, Visitor&& visit) {
-        visit.array({"rows", {}, 0.0, kMostRows}, [=](std::size_t) -> auto& { return self->rows_; });
+        visit.array({"rows", {}, 0.0, kMostRows},
+                    [=](std::size_t) -> auto& { return self->rows_; });
         visit.array({"sum", {}, 0.0, 1e3}, [=](std::size_t) -> auto& { return self->sum_; });
         visit.array({"rising", {}, 0.0, kMostRows},
                     [=](std::size_t) -> auto& { return self->rising_; });

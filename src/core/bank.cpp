@@ -257,7 +257,8 @@ void Bank::settle() {
     for (std::size_t c = 0; c < combiners_.size(); ++c) {
         settle_part("target " + std::to_string(c), [&] { combiners_[c].settle(); });
         for (std::size_t o = 0; o < combiners_[c].outputs(); ++o, ++output)
-            settle_part("output " + std::to_string(output), [&] { combiners_[c].settle_output(o); });
+            settle_part("output " + std::to_string(output),
+                        [&] { combiners_[c].settle_output(o); });
     }
     settle_part("errors", [&] { errors_.settle(); });
 }

@@ -121,6 +121,71 @@ void check(std::size_t features, std::size_t outputs, bool intercept, const nb::
     });
 }
 
+void make(GuardedFilter* g, std::size_t features, std::size_t outputs, bool intercept,
+          double prior_variance, double cap, const std::string& kernel) {
+    new (g) GuardedFilter{
+        Filter(features, outputs, intercept, prior_variance, false, cap, kernel_named(kernel)), {}};
+}
+
+void add_features(GuardedFilter& g, std::size_t count) {
+    const auto held = g.lock();
+    g.model.add_features(count);
+}
+
+void add_outputs(GuardedFilter& g, std::size_t count) {
+    const auto held = g.lock();
+    g.model.add_outputs(count);
+}
+
+void drop_output(GuardedFilter& g, std::size_t k) {
+    const auto held = g.lock();
+    require(k < g.model.outputs(), "there is no such output");
+    g.model.drop_output(k);
+}
+
+nb::object variances(GuardedFilter& g) {
+    const auto held = g.lock();
+    std::vector<double> P = g.model.variances();
+    const std::size_t d = P.size();
+    return to_array(std::move(P), {d});
+}
+
+std::size_t memory_bytes(GuardedFilter& g) {
+    const auto held = g.lock();
+    return sizeof(GuardedFilter) + g.model.memory_bytes();
+}
+
+void bind_filter(nb::module_& m) {
+    nb::class_<GuardedFilter>(m, "Filter")
+        .def("__init__", &make,
+             "features"_a, "outputs"_a, "intercept"_a, "prior_variance"_a, "cap"_a,
+             "kernel"_a = "")
+        .def("learn", &learn, "X"_a.noconvert(), "Y"_a.noconvert(), "discount"_a.noconvert(),
+             "gain"_a.noconvert(), "out"_a.noconvert())
+        .def("predict", &predict<Filter>, "X"_a.noconvert(), "out"_a.noconvert())
+        .def("replay", &replay, "X"_a.noconvert(), "Y"_a.noconvert(), "steps"_a.noconvert(),
+             "pace"_a, "stamps"_a.noconvert(), "now"_a, "out"_a.noconvert())
+        .def("forget", &forget, "discount"_a)
+        .def("forget", &forget_rows, "discount"_a.noconvert())
+        .def("add_features", &add_features, "count"_a)
+        .def("add_outputs", &add_outputs, "count"_a)
+        .def("drop_output", &drop_output, "k"_a)
+        .def("step", &step, "x"_a, "y"_a, "discount"_a)
+        .def("coefficients", &coefficients)
+        .def("variances", &variances)
+        .def("state", &state)
+        .def("restore", &restore, "state"_a)
+        .def_static("shapes", &shapes, "features"_a, "outputs"_a, "intercept"_a)
+        .def_static("check_state", &check, "features"_a, "outputs"_a, "intercept"_a, "state"_a)
+        .def_prop_ro("features", [](GuardedFilter& g) { return g.model.features(); })
+        .def_prop_ro("outputs", [](GuardedFilter& g) { return g.model.outputs(); })
+        .def_prop_ro("intercept", [](GuardedFilter& g) { return g.model.intercept(); })
+        .def_prop_ro("prior_variance", [](GuardedFilter& g) { return g.model.prior_variance(); })
+        .def_prop_ro("cap", [](GuardedFilter& g) { return g.model.cap(); })
+        .def_prop_ro("memory_bytes", &memory_bytes)
+        .def_prop_ro("kernel", [](GuardedFilter& g) { return g.model.kernel_name(); });
+}
+
 void* import_numpy() {
     import_array();
     return nullptr;
@@ -135,67 +200,7 @@ NB_MODULE(_native, m) {
         throw nb::import_error(error.what());
     }
 
-    nb::class_<GuardedFilter>(m, "Filter")
-        .def("__init__",
-             [](GuardedFilter* g, std::size_t features, std::size_t outputs, bool intercept,
-                double prior_variance, double cap, const std::string& kernel) {
-                 new (g) GuardedFilter{Filter(features, outputs, intercept, prior_variance,
-                                        false, cap, kernel_named(kernel)),
-                                 {}};
-             },
-             "features"_a, "outputs"_a, "intercept"_a, "prior_variance"_a, "cap"_a,
-             "kernel"_a = "")
-        .def("learn", &learn, "X"_a.noconvert(), "Y"_a.noconvert(), "discount"_a.noconvert(),
-             "gain"_a.noconvert(), "out"_a.noconvert())
-        .def("predict", &predict<Filter>, "X"_a.noconvert(), "out"_a.noconvert())
-        .def("replay", &replay, "X"_a.noconvert(), "Y"_a.noconvert(), "steps"_a.noconvert(),
-             "pace"_a, "stamps"_a.noconvert(), "now"_a, "out"_a.noconvert())
-        .def("forget", &forget, "discount"_a)
-        .def("forget", &forget_rows, "discount"_a.noconvert())
-        .def("add_features",
-             [](GuardedFilter& g, std::size_t count) {
-                 const auto held = g.lock();
-                 g.model.add_features(count);
-             },
-             "count"_a)
-        .def("add_outputs",
-             [](GuardedFilter& g, std::size_t count) {
-                 const auto held = g.lock();
-                 g.model.add_outputs(count);
-             },
-             "count"_a)
-        .def("drop_output",
-             [](GuardedFilter& g, std::size_t k) {
-                 const auto held = g.lock();
-                 require(k < g.model.outputs(), "there is no such output");
-                 g.model.drop_output(k);
-             },
-             "k"_a)
-        .def("step", &step, "x"_a, "y"_a, "discount"_a)
-        .def("coefficients", &coefficients)
-        .def("variances",
-             [](GuardedFilter& g) {
-                 const auto held = g.lock();
-                 std::vector<double> P = g.model.variances();
-                 const std::size_t d = P.size();
-                 return to_array(std::move(P), {d});
-             })
-        .def("state", &state)
-        .def("restore", &restore, "state"_a)
-        .def_static("shapes", &shapes, "features"_a, "outputs"_a, "intercept"_a)
-        .def_static("check_state", &check, "features"_a, "outputs"_a, "intercept"_a, "state"_a)
-        .def_prop_ro("features", [](GuardedFilter& g) { return g.model.features(); })
-        .def_prop_ro("outputs", [](GuardedFilter& g) { return g.model.outputs(); })
-        .def_prop_ro("intercept", [](GuardedFilter& g) { return g.model.intercept(); })
-        .def_prop_ro("prior_variance", [](GuardedFilter& g) { return g.model.prior_variance(); })
-        .def_prop_ro("cap", [](GuardedFilter& g) { return g.model.cap(); })
-        .def_prop_ro("memory_bytes",
-                     [](GuardedFilter& g) {
-                         const auto held = g.lock();
-                         return sizeof(GuardedFilter) + g.model.memory_bytes();
-                     })
-        .def_prop_ro("kernel", [](GuardedFilter& g) { return g.model.kernel_name(); });
-
+    bind_filter(m);
     bind_bank(m);
     bind_coder(m);
     bind_means(m);

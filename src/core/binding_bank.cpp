@@ -134,6 +134,24 @@ double replay(GuardedBank& g, const Matrix& X, const Matrix& Y, const StepArray&
     return g.model.replay(X.data(), Y.data(), order, time, stamps.data(), now, out.data());
 }
 
+void add_features(GuardedBank& g, std::size_t count) {
+    const auto held = g.lock();
+    g.model.add_features(count);
+}
+
+nb::object weights(GuardedBank& g) {
+    const auto held = g.lock();
+    return to_array(g.model.weights(), {g.model.outputs(), g.model.experts().size()});
+}
+
+nb::object variances(GuardedBank& g, std::size_t k) {
+    const auto held = g.lock();
+    require(k < g.model.experts().size(), "there is no such expert");
+    std::vector<double> P = g.model.experts()[k].variances();
+    const std::size_t d = P.size();
+    return to_array(std::move(P), {d});
+}
+
 void add_outputs(GuardedBank& g, std::size_t count) {
     const auto held = g.lock();
     const auto& targets = g.model.design().targets;
@@ -210,27 +228,10 @@ void bind_bank(nb::module_& m) {
         .def("add_number_targets", &add_number_targets, "count"_a)
         .def("drop_first_target", &drop_first_target)
         .def("set_shadow", &set_shadow, "target"_a, "shadow"_a)
-        .def("add_features",
-             [](GuardedBank& g, std::size_t count) {
-                 const auto held = g.lock();
-                 g.model.add_features(count);
-             },
-             "count"_a)
-        .def("weights",
-             [](GuardedBank& g) {
-                 const auto held = g.lock();
-                 return to_array(g.model.weights(), {g.model.outputs(), g.model.experts().size()});
-             })
+        .def("add_features", &add_features, "count"_a)
+        .def("weights", &weights)
         .def("coefficients", &coefficients, "expert"_a)
-        .def("variances",
-             [](GuardedBank& g, std::size_t k) {
-                 const auto held = g.lock();
-                 require(k < g.model.experts().size(), "there is no such expert");
-                 std::vector<double> P = g.model.experts()[k].variances();
-                 const std::size_t d = P.size();
-                 return to_array(std::move(P), {d});
-             },
-             "expert"_a)
+        .def("variances", &variances, "expert"_a)
         .def("errors", &errors)
         .def("state", &state)
         .def("restore", &restore, "state"_a)

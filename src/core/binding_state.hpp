@@ -1,5 +1,5 @@
-// States of parts as Python sees them: dicts of arrays by name. Everything loops over the one list of
-// fields that a part has (fields.hpp).
+// States of parts as Python sees them: dicts of arrays by name. Everything loops over the one list
+// of fields that a part has (fields.hpp).
 #pragma once
 
 #include <nanobind/stl/string.h>

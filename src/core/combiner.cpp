@@ -140,8 +140,8 @@ void MlPoly::settle() {
 }
 
 Combiner::Combiner(Coding coding, std::size_t outputs, std::size_t experts)
-    : coding_(coding), experts_(experts), losses_(candidates()), shares_(candidates()), calm_(candidates()),
-      counts_(candidates()) {
+    : coding_(coding), experts_(experts), losses_(candidates()), shares_(candidates()),
+      calm_(candidates()), counts_(candidates()) {
     outputs_.resize(outputs, fresh_output());
     weigh();
 }

@@ -37,7 +37,8 @@ struct Range {
 
     template <class Self, class Visitor>
     static void fields(Self* self, Visitor&& visit) {
-        visit.array({"low", {}, -kLargest, kLargest}, [=](std::size_t) -> auto& { return self->low; });
+        visit.array({"low", {}, -kLargest, kLargest},
+                    [=](std::size_t) -> auto& { return self->low; });
         visit.array({"high", {}, -kLargest, kLargest},
                     [=](std::size_t) -> auto& { return self->high; });
         visit.array({"unit", {}, 0.0, kLargest}, [=](std::size_t) -> auto& { return self->unit; });
@@ -81,8 +82,8 @@ public:
 
     std::size_t outputs() const { return outputs_.size(); }
     std::size_t candidates() const { return 1 + kStacks + experts_; }
-    // Of a class label: copies of the last one. If that one never had a label of 1, the new ones are
-    // what they would be had they been there from the start.
+    // Of a class label: copies of the last one. If that one never had a label of 1, the new ones
+    // are what they would be had they been there from the start.
     void add_outputs(std::size_t count);
 
     // Draws in what is far out of row t's number at [t * width].

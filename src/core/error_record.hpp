@@ -48,7 +48,8 @@ public:
 
     template <class Self, class Visitor>
     static void fields(std::size_t experts, Self* self, Visitor&& visit) {
-        visit.array({"rows", {}, 0.0, kMostRows}, [=](std::size_t) -> auto& { return self->rows_; });
+        visit.array({"rows", {}, 0.0, kMostRows},
+                    [=](std::size_t) -> auto& { return self->rows_; });
         visit.array({"open_rows", {}, 0.0, kMostRows},
                     [=](std::size_t) -> auto& { return self->open_rows_; });
         visit.array({"length", {}, 1.0, kMostRows},

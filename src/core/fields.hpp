@@ -1,8 +1,8 @@
 // The state of a part by name. Every part lists its fields once,
 //     template <class Self, class Visitor>
 //     static void fields(sizes..., Self* self, Visitor&& visit);
-// each with its name, its shape and the lowest and highest value it may have; what shows, checks and
-// takes over a state loops over that list. Without a `self` (nullptr) it tells the fields of a part
+// each with its name, its shape and the lowest and highest value it may have; what shows, checks
+// and takes over a state loops over that list. Without a `self` (nullptr) it tells the fields of a part
 // that does not exist yet. What must hold between fields is checked by the part's `settle`, which
 // also works out what follows from them.
 //

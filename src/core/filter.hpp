@@ -123,17 +123,23 @@ public:
 private:
     struct Workspace;
     struct Rows;
-    struct Counters;
+    struct Counters {
+        double faded;            // how much the past has faded since the limits on D were drawn
+        double unseen_variance;  // of a feature never seen: p0 / (lam_1 ... lam_t)
+        bool must_refresh(double fading) const;
+        void pass(double growth, double fading);
+    };
 
     std::size_t dimension() const { return features_ + intercept_; }
     std::size_t padded() const { return kTile * tiles_; }
     void resize(std::size_t tiles, std::size_t outputs);
-    std::size_t take_chunk(const Rows& rows, std::size_t start, const Workspace& space,
-                           Counters& first);
+    std::size_t stage_rows(const Rows& rows, std::size_t start, const Workspace& space,
+                           bool& passed);
+    std::size_t pass_time(const Rows& rows, std::size_t start, std::size_t staged, bool passed,
+                          const Workspace& space, Counters& first);
     std::size_t learn_chunk(const Rows& rows, std::size_t start, std::size_t staged,
                             const Workspace& space, const Counters& first);
-    bool must_refresh(double fading) const;
-    void count(double growth, double fading);
+    void pad(double* x, std::size_t rows) const;
     bool stage(const double* row, double* x) const;
     void stage_to_predict(const double* row, double* x) const;
     void grow_scales(const double* row);
@@ -153,16 +159,15 @@ private:
     double prior_variance_;
     bool relative_prior_;  // whether the prior is meant for scaled features, and for all together
     double cap_;
-    double unseen_variance_;  // of a feature never seen: p0 / (lam_1 ... lam_t)
-    double faded_ = 1.0;      // how much the past has faded since the limits on D were drawn
+    Counters counters_;
     const Kernel* kernel_;
     Buffer U_, D_, limit_, W_;
     Buffer scale_, inverse_scale_;
     Buffer inverse_largest_;  // of how uncertain forgetting may make a weight
 };
 
-// Magnitudes far above any that a filter was seen to reach on hostile streams: what is larger was not
-// written by one.
+// Magnitudes far above any that a filter was seen to reach on hostile streams: what is larger was
+// not written by one.
 template <class Self, class Visitor>
 void Filter::fields(std::size_t features, std::size_t outputs, bool intercept, Self* self,
                     Visitor&& visit) {
@@ -182,9 +187,9 @@ void Filter::fields(std::size_t features, std::size_t outputs, bool intercept, S
         return self->W_[i / d * self->padded() + i % d];  // for scaled features
     });
     visit.array({"unseen_variance", {}, kAbove0, 1e100},
-                [=](std::size_t) -> auto& { return self->unseen_variance_; });
+                [=](std::size_t) -> auto& { return self->counters_.unseen_variance; });
     visit.array({"faded", {}, 1.0, kRefresh},
-                [=](std::size_t) -> auto& { return self->faded_; });
+                [=](std::size_t) -> auto& { return self->counters_.faded; });
 }
 
 // The power of two s with s/2 < magnitude <= s.

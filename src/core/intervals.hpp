@@ -63,7 +63,8 @@ public:
 
     template <class Self, class Visitor>
     static void fields(std::size_t outputs, Self* self, Visitor&& visit) {
-        visit.array({"rows", {}, 0.0, kMostRows}, [=](std::size_t) -> auto& { return self->rows_; });
+        visit.array({"rows", {}, 0.0, kMostRows},
+                    [=](std::size_t) -> auto& { return self->rows_; });
         visit.array({"mean", {outputs}, 0.0, 0x1p502},
                     [=](std::size_t o) -> auto& { return self->trackers_[o].mean; });
         visit.array({"ratio", {outputs, kLevels}, 1e-6, 1e6}, [=](std::size_t i) -> auto& {

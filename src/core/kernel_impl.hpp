@@ -88,8 +88,8 @@ inline void scalars(const State& s, std::size_t panel, double growth, double wal
 // The dot products of Width consecutive outputs' weights with x, after adding b * p to the
 // weights if Update.
 template <std::size_t Width, bool Update, bool Ahead>
-inline void pass_outputs(std::conditional_t<Update, double, const double>* W, std::size_t tiles, const double* p, const double* b,
-                         const double* x, double* dot) {
+inline void pass_outputs(std::conditional_t<Update, double, const double>* W, std::size_t tiles,
+                         const double* p, const double* b, const double* x, double* dot) {
     const std::size_t padded = kTile * tiles;
     Vec f[Width], pk[Width];
     for (std::size_t k = 0; k < Width; ++k) {

@@ -42,7 +42,8 @@ public:
 
     template <class Self, class Visitor>
     static void fields(std::size_t features, Self* self, Visitor&& visit) {
-        visit.array({"rows", {}, 0.0, kMostRows}, [=](std::size_t) -> auto& { return self->rows_; });
+        visit.array({"rows", {}, 0.0, kMostRows},
+                    [=](std::size_t) -> auto& { return self->rows_; });
         visit.array({"mean", {features}, -0x1p500, 0x1p500},
                     [=](std::size_t j) -> auto& { return self->mean_[j]; });
         visit.array({"squares", {features}, 0.0, kLargestSum},

@@ -55,6 +55,9 @@ class _RiverLearner(Insight, base.Estimator):
 
     takes_batches = True  # in evaluation: missing values come as None
 
+    _touched: bool
+    """Whether a parameter was set since the model was made."""
+
     def __init__(self, target: Target, **parameters: Any) -> None:
         settings = Settings.of(**parameters)
         if isinstance(settings.rule, ByClock):
@@ -76,6 +79,7 @@ class _RiverLearner(Insight, base.Estimator):
         self._model = model
         self._rows = RowsByName(model)
         self._made_with = self._parameters()
+        self._touched = False
         self._speed_up()
 
     def _speed_up(self) -> None:
@@ -89,6 +93,7 @@ class _RiverLearner(Insight, base.Estimator):
         if name in _PARAMETERS:  # a changed parameter is refused by the methods, at the next call
             for fast in ("learn_one", "predict_one"):
                 self.__dict__.pop(fast, None)
+            self.__dict__["_touched"] = True
         super().__setattr__(name, value)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -103,7 +108,7 @@ class _RiverLearner(Insight, base.Estimator):
     def _checked(self) -> Model:
         """Return the model; refuse parameters changed since the first row."""
         model = self._model
-        if self._parameters() != self._made_with:
+        if self._touched and self._parameters() != self._made_with:
             given = dict(zip((n for n in _PARAMETERS if n in vars(self)), self._parameters(),
                              strict=True))  # fmt: skip
             settings = Settings.of(**given)

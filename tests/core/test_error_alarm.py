@@ -15,6 +15,37 @@ def alarms(errors):
     return ErrorAlarm().watch(np.square(errors))
 
 
+def watched(squares):
+    """The alarm from its formulas: (row, rows since its sum was last 0) of each alarm."""
+    found, t = [], 0
+    while t < len(squares):
+        start, total, rising = t, 0.0, 0
+        latest = trusted = (0.0, 3.0)  # mean, and mean square in units of its square
+        for t in range(start, len(squares)):
+            v, rows = min(squares[t], 1e300), t - start
+            if rows >= 100:
+                mean, square = trusted
+                z = min((v / max(mean, 1e-290) - 1) / np.sqrt(max(square - 1, 0.25)), 10.0)
+                total = max(0.0, total + z - 0.7)
+                rising = rising + 1 if total > 0 else 0
+                if total > 35:
+                    found.append((t, rising))
+                    break
+            mean, square = latest
+            share = max(1 / 500, 3 / (rows + 3))
+            if mean <= 1e-290:
+                latest = max(1e-290, mean + share * (v - mean)), 3.0
+            else:
+                ratio = min(v / mean, 100.0)
+                after = mean + share * ((ratio * mean if rows >= 100 else v) - mean)
+                square = ((1 - share) * square + share * ratio**2) * (mean / after) ** 2
+                latest = after, square
+            if total == 0:
+                trusted = latest
+        t += 1
+    return found
+
+
 def bernoulli(p):
     return lambda rng, n: 2.0 * (rng.random(n) < p)
 
@@ -76,6 +107,24 @@ def test_a_perfect_classifier_that_begins_to_err_is_noticed(p):
     rng = np.random.default_rng(6)
     errors = np.concatenate([np.zeros(5000), 2.0 * (rng.random(100) < p)])
     assert 5000 <= alarms(errors)[0][0] < 5060
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_alarms_and_when_errors_began_to_rise_are_what_the_formulas_say(seed):
+    rng = np.random.default_rng(seed)
+    sizes = rng.permutation([0.3, 0.5, 1.0, 2.0, 4.0, 8.0, 20.0, 50.0]).repeat(300)
+    squares = np.square(rng.normal(size=2400) * sizes)
+    found = ErrorAlarm().watch(squares)
+    assert found == watched(squares)
+    assert len(found) > 0
+
+
+@pytest.mark.parametrize("quiet", [150, 400, 1000])
+def test_errors_began_to_rise_where_they_did(quiet):
+    """Errors of one size, then larger ones of one size: the sum is above 0 from the first on."""
+    errors = np.r_[np.ones(quiet), np.full(50, 3.0)]
+    row, rising = alarms(errors)[0]
+    assert row - rising + 1 == quiet
 
 
 def test_one_outlier_is_no_change():

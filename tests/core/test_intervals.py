@@ -4,6 +4,7 @@ import os
 
 import numpy as np
 import pytest
+from dfop.uncertainty import half_widths_at
 from expert_state import bits
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,7 +14,6 @@ from dfop import streams
 from dfop.core import COVERAGES, Intervals
 from dfop.evaluation.sources import in_memory
 from dfop.paper.regression import unit_range
-from dfop.uncertainty import half_widths_at
 from expert_bank import mixture, moving_target
 
 LEVELS = np.array(COVERAGES)

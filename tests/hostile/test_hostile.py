@@ -15,7 +15,7 @@ FORGETTING = [0.0, 0.001, 0.01, 0.1, 0.5]
 
 
 def assert_sound(model):
-    state = model._filter.state()
+    state = model._model.engine.state()
     for name in ("upper", "D", "weights", "scale"):
         assert np.isfinite(state[name]).all(), name
     assert (state["D"] > 0.0).all()

@@ -29,11 +29,12 @@ def numbers_of(state):
 
 
 def assert_sound(model, X):
-    for numbers in numbers_of(model._filter.state()):
+    for numbers in numbers_of(model._model.engine.state()):
         assert np.isfinite(numbers).all()
-    for numbers in numbers_of(model._watch.state()):
+    parts = model._model.monitor.parts()
+    for numbers in numbers_of({name: part.state() for name, part in parts.items()}):
         assert np.isfinite(numbers).all()
-    weights = model._filter.weights()
+    weights = model._model.engine.weights()
     assert np.isfinite(weights).all()
     for expert in model.experts_:
         assert np.isfinite([expert.weight, expert.error, expert.recent_error]).all()

@@ -30,6 +30,9 @@ from .targets import Planned
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
+_MARGINS = np.array([-1.0, 1.0, 0.0, 0.0])
+"""Of the classes learned first and second, of another, and of none (-1)."""
+
 
 @dataclass(frozen=True)
 class LabelTarget:
@@ -120,6 +123,8 @@ class LabelTarget:
             self.check_same(classes)
         at = positions_of(labels, target.classes)
         values = target.ranks[at]
+        if len(target.order) == len(target.ranks):  # all classes were met before
+            return Planned(target, values[:, np.newaxis])
         fresh = (values < 0) & seen
         if not fresh.any():
             return Planned(target, values[:, np.newaxis])
@@ -200,7 +205,8 @@ class LabelTarget:
     def coded(self, values: NDArray[Any], *, margin: bool) -> Array:
         """Return what the engine learns, beside a `margin` or without one."""
         index = values[:, 0]
-        margins = np.where(index == 1, 1.0, np.where(index == 0, -1.0, 0.0))[:, np.newaxis]
+        if margin:
+            margins: Array = _MARGINS[np.minimum(index, 2)][:, np.newaxis]
         if self.always_two:
             return margins
         classes = (index[:, np.newaxis] == np.arange(self.one_hot)).astype(np.float64)
@@ -238,8 +244,11 @@ class LabelTarget:
         if self.margin:
             return min(int(outputs[0] > TIE), len(self.order) - 1)
         least = max(outputs) - TIE
-        best = next(k for k, output in enumerate(outputs) if output >= least)
-        return min(best, len(self.order) - 1)  # the spare output is no class yet
+        last = len(self.order) - 1  # the spare output is no class yet
+        for k, output in enumerate(outputs):
+            if output >= least:
+                return min(k, last)
+        raise AssertionError("the largest output is one of them")
 
     def decode(self, active: Array) -> NDArray[Any]:
         """Return the labels predicted."""
@@ -311,7 +320,10 @@ def positions_of(labels: NDArray[Any], classes: NDArray[Any] | None) -> Indices:
     """Return where in the sorted `classes` each label is; refuse those that are not there."""
     assert classes is not None
     try:
-        at = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+        if len(classes) == 2:  # searching takes longer than the learning
+            at = (labels == classes[1]).astype(np.int64)
+        else:
+            at = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
         known = np.asarray(classes[at] == labels)
     except TypeError:  # labels that cannot be compared with the known ones
         known = np.zeros(len(labels), bool)

@@ -24,7 +24,7 @@ from .model import Model, Run
 from .monitor import STRIDE
 from .several_labels import SeveralLabels
 from .targets import NumberTarget, Planned
-from .waiting import Key, WaitingRow, check_keys
+from .waiting import Key, check_keys
 
 Array = NDArray[np.float64]
 Steps = NDArray[np.int64]
@@ -52,9 +52,9 @@ def arrive(
     """Predict rows as they arrive and keep them; learn the labels that arrive between them."""
     n = len(batch)
     names = check_keys(keys, n)
-    for key in names:
-        if key in model.waiting:
-            raise ValueError(f"a row with the key {key!r} is already waiting for its label")
+    if not model.waiting.rows.keys().isdisjoint(names):
+        key = next(key for key in names if key in model.waiting)
+        raise ValueError(f"a row with the key {key!r} is already waiting for its label")
     weights = model.weigh(n, discount=discount, time=time)
     target = _target_before_labels(model, classes)
     planned, due_keys, before = _plan_due(model, target, due, names)
@@ -205,20 +205,21 @@ class _Replay:
         self.model, self.keys, self.new, self.widths = model, keys, rows, widths
         self.weights = weights
         self.X = rows
-        self.learned: set[Key] = set()
+        self.learned = np.zeros(len(keys), bool)
 
     def run(self, due: list[Key], planned: Planned, before: NDArray[np.int64]) -> list[Run]:
         """Go through all steps; return what was predicted of the rows that arrived."""
         model, n = self.model, len(self.keys)
         arriving = {key: t for t, key in enumerate(self.keys)}
-        old = [key for key in due if key not in arriving]
+        at = np.array([arriving.get(key, -1) for key in due], dtype=np.int64)
+        waited = at < 0
+        old = [due[j] for j in np.flatnonzero(waited).tolist()]
         self._gather(old)
-        index = {key: k for k, key in enumerate([*old, *self.keys])}
+        at = np.where(waited, np.cumsum(waited) - 1, at + self.old)
         if model.lags is not None and n:
             arrived = np.searchsorted(before, np.arange(n), side="right")
             model.lags.fill(self.new, model.lags.before(planned.values, arrived))
         self.X = np.vstack([self.X, self.new]) if old else self.new
-        at = np.array([index[key] for key in due], dtype=np.int64)
         # In the order of the rows before which they come; labels before the row itself.
         arrivals = np.arange(n, dtype=np.int64)
         order = np.argsort(np.concatenate([2 * before, 2 * arrivals + 1]), kind="stable")
@@ -230,7 +231,7 @@ class _Replay:
         model.learned += len(due)
         for key in old:
             del model.waiting.rows[key]
-        self.learned = set(due)
+        self.learned[at[~waited] - self.old] = True
         return runs
 
     def _gather(self, old: list[Key]) -> None:
@@ -242,6 +243,10 @@ class _Replay:
         self.stamps = np.array([row.stamp for row in waiting] + [0.0] * len(self.keys))
         width = model.target.width
         self.predicted = np.zeros((self.old + len(self.keys), width))
+        if all(len(row.predicted) == 8 * width for row in waiting):
+            given = np.frombuffer(b"".join(row.predicted for row in waiting))
+            self.predicted[: self.old] = given.reshape(self.old, width)
+            return
         for k, row in enumerate(waiting):
             self.predicted[k] = model.target.as_active(row.outputs[np.newaxis])
 
@@ -323,9 +328,7 @@ class _Replay:
         n, moments = len(self.keys), self.weights.moments
         if not isinstance(waiting.expiry, float):
             moments = np.arange(model.rows - n, model.rows, dtype=np.float64)
-        for t, key in enumerate(self.keys):
-            if key not in self.learned:
-                at = self.old + t
-                waiting.rows[key] = WaitingRow.of(
-                    self.new[t], float(self.stamps[at]), float(moments[t]), self.predicted[at]
-                )
+        left = np.flatnonzero(~self.learned)
+        at = self.old + left
+        keys = [self.keys[t] for t in left.tolist()]
+        waiting.keep(keys, self.new[left], self.stamps[at], moments[left], self.predicted[at])

@@ -122,7 +122,9 @@ class Model:
         """
         n = len(batch.numbers)
         weights = self.weigh(n, sample_weight=sample_weight, discount=discount, time=time)
-        seen = np.broadcast_to(weights.times > 0.0, n)
+        seen = np.ones(n, bool) if weights.times.size == 1 else weights.times > 0.0
+        if weights.times.size == 1 and weights.times[0] == 0.0:
+            seen[:] = False
         planned = self.target.plan(y, n, seen, classes)
         return self.learn_planned(batch, planned, weights, seen)
 
@@ -138,20 +140,19 @@ class Model:
         runs: list[Run] = []
         start, n = 0, len(batch.numbers)
         parts = self._parts(n, planned.opened)
+        if self.engine is None:  # a new model, which is thrown away if its rows are refused
+            self.take_target(planned.target)
         if len(parts) > 1:  # a cell that is refused must be found before the first part is learned
             self.code(batch, weights)
             self.coder.rollback()
         for part, opened in parts:
-            some, weighed = batch, weights
+            some, values, weighed, known = batch, planned.values, weights, seen
             if part.stop - part.start < n:
-                some, weighed = batch[part], weights.cut(part)
-            if self.engine is None:  # a new model, which is thrown away if its rows are refused
-                self.take_target(planned.target)
+                some, values, weighed = batch[part], values[part], weights.cut(part)
+                known = seen[part]
             rows, widths = self.code(some, weighed, refusable=start == 0)
             self.take_target(planned.target)
-            runs += self.learn_coded(
-                rows, widths, planned.values[part], weighed, seen[part], opened
-            )
+            runs += self.learn_coded(rows, widths, values, weighed, known, opened)
             start = part.stop
         self.learned += int(np.count_nonzero(seen))
         self.clock = weights.clock

@@ -84,12 +84,9 @@ class Monitor(ABC):
         seen : ndarray of shape (n,)
             Which rows have a target that counts.
         """
-        squares = np.zeros(len(predicted))
-        for k in range(predicted.shape[1]):  # one by one: the sum is the same for any width
-            squares += np.minimum((coded[:, k] - predicted[:, k]) ** 2, 1e300)
-        squares = np.minimum(squares, 1e300)
-        at = np.flatnonzero(seen)
-        for row, rising in self.alarm.watch(np.ascontiguousarray(squares[seen])):
+        squares = _squared_errors(predicted, coded)
+        at = np.flatnonzero(seen) if len(seen) > 1 else np.zeros(int(seen[0]), np.int64)
+        for row, rising in self.alarm.watch(squares[at]):
             rang = self.rows + int(at[row])
             self.open.append(Alarm(row=rang, began=rang - rising + 1))
         self.rows += len(predicted)
@@ -154,7 +151,10 @@ class LabelMonitor(Monitor):
         columns = zip(self.calibrations, self._split(predicted), self._split(coded), strict=True)
         for calibration, scores, targets in columns:
             chosen = _class_of(calibration, targets, labels)
-            countable = seen & (chosen >= 0) & (chosen < calibration.classes)
+            if len(chosen) == 1:
+                countable = np.array([seen[0] and 0 <= chosen[0] < calibration.classes])
+            else:
+                countable = seen & (chosen >= 0) & (chosen < calibration.classes)
             if countable.all():
                 told.append(calibration.calibrate(scores, chosen))
                 continue
@@ -187,6 +187,20 @@ class LabelMonitor(Monitor):
         """Return the compiled parts by name."""
         calibrations = {f"calibration {i}": c for i, c in enumerate(self.calibrations)}
         return {"alarm": self.alarm, **calibrations}
+
+
+def _squared_errors(predicted: Array, coded: Array) -> Array:
+    """Return the sum of squared errors of each row.
+
+    They are added one by one, so that further outputs that are 0 change no bit of the sum.
+    """
+    if len(predicted) == 1:  # a row at a time must not pay for arrays
+        total = 0.0
+        for error in (coded[0] - predicted[0]).tolist():
+            total += min(error * error, 1e300)
+        return np.array([min(total, 1e300)])
+    each = np.minimum((coded - predicted) ** 2, 1e300)
+    return np.minimum(np.add.accumulate(each, axis=1)[:, -1], 1e300)
 
 
 def _class_of(calibration: Calibration, targets: Array, labels: NDArray[Any]) -> NDArray[np.int64]:

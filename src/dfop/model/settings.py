@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -61,15 +61,16 @@ class Settings:
             )
         return given
 
-    @property
-    def several_experts(self) -> bool:
-        """Whether the engine is a bank."""
-        return is_bank(self.rule, self.features)
+    def __post_init__(self) -> None:
+        # Asked of every row, so worked out once.
+        several = is_bank(self.rule, self.features)
+        object.__setattr__(self, "several_experts", several)
+        object.__setattr__(self, "pace", Automatic() if several else self.rule)
 
-    @property
-    def pace(self) -> Forgetting:
-        """Return the rule by which rows are weighted: a bank's experts have each their own."""
-        return Automatic() if self.several_experts else self.rule
+    several_experts: ClassVar[bool]
+    """Whether the engine is a bank."""
+    pace: ClassVar[Forgetting]
+    """The rule by which rows are weighted: a bank's experts have each their own."""
 
     @property
     def transformer(self) -> Any:

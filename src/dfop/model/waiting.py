@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,22 +26,6 @@ class WaitingRow(NamedTuple):
     """When it came: its number, or its time in seconds."""
     predicted: bytes
     """What the engine predicted then (float64)."""
-
-    @classmethod
-    def of(cls, row: Array, stamp: float, arrived: float, predicted: Array) -> WaitingRow:
-        """Keep a coded row."""
-        columns = np.flatnonzero(row)
-        return cls(
-            columns.astype(np.int32).tobytes(),
-            row[columns].tobytes(),
-            stamp,
-            arrived,
-            predicted.tobytes(),
-        )
-
-    def write(self, row: Array) -> None:
-        """Write the cells into a row of zeros."""
-        row[np.frombuffer(self.columns, np.int32)] = np.frombuffer(self.values)
 
     @property
     def outputs(self) -> Array:
@@ -109,12 +93,33 @@ class WaitingRows:
                 stacklevel=4,
             )
 
+    def keep(
+        self, keys: Sequence[Key], rows: Array, stamps: Array, arrived: Array, predicted: Array
+    ) -> None:
+        """Keep coded rows, in their order."""
+        at, columns = np.nonzero(rows)
+        ends = np.searchsorted(at, np.arange(len(keys) + 1)).tolist()
+        cells, values = columns.astype(np.int32).tobytes(), rows[at, columns].tobytes()
+        outputs, size = predicted.tobytes(), predicted.shape[1] * 8
+        for t, (key, stamp, when) in enumerate(
+            zip(keys, stamps.tolist(), arrived.tolist(), strict=True)
+        ):
+            start, stop = ends[t], ends[t + 1]
+            self.rows[key] = WaitingRow(
+                cells[4 * start : 4 * stop],
+                values[8 * start : 8 * stop],
+                stamp,
+                when,
+                outputs[size * t : size * (t + 1)],
+            )
+
     def dense(self, keys: Iterable[Key], width: int) -> Array:
         """Return rows as wide as they would be coded now: what is new since was 0 then."""
         chosen = [self.rows[key] for key in keys]
         out = np.zeros((len(chosen), width))
-        for row, cells in zip(out, chosen, strict=True):
-            cells.write(row)
+        at = np.repeat(np.arange(len(chosen)), [len(row.columns) // 4 for row in chosen])
+        columns = np.frombuffer(b"".join(row.columns for row in chosen), np.int32)
+        out[at, columns] = np.frombuffer(b"".join(row.values for row in chosen))
         return out
 
 

@@ -64,7 +64,7 @@ def follow(mu: float, seed: int, rows: int) -> dict[str, list[float]]:
     loss, distance = [], []
     t = 0
     for X, y in stream.batches(EVERY):
-        model.partial_fit(X, y)
+        model.partial_fit(np.asarray(X), y)
         t += len(y)
         concept = min(t, rows - 1)  # of the row that comes next
         fresh, target = stream.fresh(concept, FRESH, rng)

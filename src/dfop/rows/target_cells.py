@@ -43,7 +43,9 @@ def target_numbers(y: Any, n: int) -> Array:
     check_length(y, n)
     if y.ndim > 2 or y.size == 0:
         raise ValueError(f"y has shape {y.shape}: expected (n,) or (n, m) with m > 0")
-    numbers: Array = np.require(y, requirements=["C", "A"])
+    numbers: Array = y
+    if not (y.flags.c_contiguous and y.flags.aligned):
+        numbers = np.require(y, requirements=["C", "A"])
     check_finite(numbers, "y")
     return numbers
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -92,7 +93,7 @@ class RowTimes:
     clock: Clock
     moments: Array | None = None
 
-    @property
+    @cached_property
     def per_row(self) -> tuple[Array, Array]:
         """What a `dfop.core.Bank` takes of each row: how long it lasts, and how old it is."""
         return self.times, np.where(self.times > 0.0, 0.0, np.inf)
@@ -131,6 +132,13 @@ def row_weights(
     sample_weight: ArrayLike | None = None,
 ) -> RowWeights | RowTimes:
     """Check the arguments of a batch of `n` rows and turn them into discounts and gains."""
+    if (
+        sample_weight is None
+        and discount is None
+        and time is None
+        and not isinstance(rule, ByClock)
+    ):
+        return _constant(rule)
     weight = None if sample_weight is None else _weights(sample_weight, n)
     if isinstance(rule, Automatic):
         if discount is not None or time is not None:
@@ -163,8 +171,7 @@ def row_weights(
         log_lam = np.log(lam)
     else:
         assert isinstance(rule, ByRows)
-        lam = np.array([1.0 - rule.mu])
-        log_lam = np.array([np.log1p(-rule.mu)])
+        lam, log_lam = _of_rule(rule)
     if weight is None:
         once = np.ones(1)
         return RowWeights(lam, once, log_lam, once, clock)
@@ -175,6 +182,20 @@ def row_weights(
     )
     decay = np.maximum(np.exp(log_decay), _LEAST_DISCOUNT)
     return RowWeights(decay, gain, log_decay, weight, clock)
+
+
+def _of_rule(rule: ByRows) -> tuple[Array, Array]:
+    return np.array([1.0 - rule.mu]), np.array([np.log1p(-rule.mu)])
+
+
+@lru_cache(maxsize=1024)
+def _constant(rule: ByRows | Automatic) -> RowWeights | RowTimes:
+    """Return what holds for every row where nothing is said of them; no clock runs."""
+    once = np.ones(1)
+    if isinstance(rule, Automatic):
+        return RowTimes(once, Clock())
+    lam, log_lam = _of_rule(rule)
+    return RowWeights(lam, once, log_lam, once, Clock())
 
 
 def _per_row(values: ArrayLike, n: int, name: str) -> Array:

@@ -19,8 +19,9 @@ from rich.progress import (
 )
 from rich.table import Table
 
+from dfop import paper as experiments
+
 from . import demo as job
-from . import paper as experiments
 
 app = typer.Typer(
     help="One-pass learning from data streams whose distribution changes.",

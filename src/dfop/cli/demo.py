@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from .regressor import DFOPRegressor
+from dfop.regressor import DFOPRegressor
 
 Array = NDArray[np.float64]
 
