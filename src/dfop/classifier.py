@@ -23,9 +23,10 @@ Array = NDArray[np.float64]
 class DFOPClassifier(ClassifierMixin, Insight, Estimator):
     r"""Linear classification on a stream that changes: exact, one pass, constant memory.
 
-    Forgetting least squares on coded labels (see `DFOPRegressor` for the objective). Two
-    classes: -1 and +1, and the sign of the margin decides; a margin of exactly 0 means the first
-    class. More classes: one output each, the largest decides, of equal ones the first.
+    Forgetting least squares on coded labels (see `DFOPRegressor` for the objective). Classes are
+    numbered in the order in which they are learned. Two classes: -1 and +1, and the sign of the
+    margin decides; a margin of exactly 0 means the class learned first. More classes: one output
+    each, the largest decides, of equal ones (within 1e-9) the class learned first.
     ``y`` of shape (n, m) are m targets, each with classes of its own; all share one covariance.
     Rows may hold text and missing values, as in `DFOPRegressor`.
 
@@ -341,8 +342,8 @@ class DFOPClassifier(ClassifierMixin, Insight, Estimator):
 
         def probabilities(model: Model, outputs: Array) -> Any:
             monitor = model.monitor
-            told = monitor.probabilities(outputs) if isinstance(monitor, LabelMonitor) else None
-            return _probabilities(Run(model.target, outputs, told))
+            known = monitor.probabilities(outputs) if isinstance(monitor, LabelMonitor) else None
+            return _probabilities(Run(model.target, outputs, known))
 
         return self._predicted(X, probabilities)
 
@@ -409,7 +410,7 @@ def _probabilities(run: Run) -> Any:
     """Show the probabilities of rows: calibrated, or what a single filter's outputs say."""
     target = run.target
     if isinstance(target, SeveralLabels):
-        return target.shown(run.told or target.probabilities(run.outputs))
+        return target.shown(run.monitored or target.probabilities(run.outputs))
     assert isinstance(target, LabelTarget)
-    told = target.probabilities(run.outputs) if run.told is None else run.told[0]
-    return target.shown(told)
+    probabilities = target.probabilities(run.outputs) if run.monitored is None else run.monitored[0]
+    return target.shown(probabilities)

@@ -274,7 +274,7 @@ class DFOPRegressor(RegressorMixin, Insight, Estimator):
             raise AttributeError('intervals need the automatic learner: forgetting="auto"')
         half_widths_at(np.zeros(len(COVERAGES)), coverage)  # refuse before learning
         runs = self._learn(X, y, sample_weight=sample_weight)
-        half = half_widths_at(np.concatenate([run.told for run in runs]), coverage)
+        half = half_widths_at(np.concatenate([run.monitored for run in runs]), coverage)
         outputs = np.concatenate([run.outputs for run in runs])
         return _ends(outputs, half, runs[-1].target.flat)
 

@@ -324,8 +324,10 @@ class DFOPRegressor(_RiverLearner, base.MiniBatchRegressor):
 class DFOPClassifier(_RiverLearner, base.MiniBatchClassifier):
     """Forgetting least squares on class labels for River; features and classes may come and go.
 
-    One output per class, 1 for its rows and 0 for the others; the largest decides, of equal ones
-    the class seen first. Text and missing values are coded as in `DFOPRegressor`.
+    The same model as `dfop.DFOPClassifier`: two classes are a margin, -1 for the class learned
+    first and +1 for the second; from the third on there is one output per class, and the largest
+    decides, of equal ones (within 1e-9) the class learned first. Text and missing values are coded
+    as in `DFOPRegressor`.
 
     Parameters
     ----------

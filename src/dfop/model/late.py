@@ -156,7 +156,7 @@ def forget_late(model: Model, keys: Iterable[Key]) -> None:
 
 
 def _target_before_labels(model: Model, classes: Any) -> Any:
-    """Return the target, told its classes where no label has come yet."""
+    """Return the target, knowing its classes where no label has come yet."""
     target = model.target
     if isinstance(target, NumberTarget):
         # rows have lags before the first label has shown how many outputs there are
@@ -170,8 +170,8 @@ def _target_before_labels(model: Model, classes: Any) -> Any:
             "predict_pending(X, keys, classes=[...])"
         )
     if all(np.ndim(some) for some in classes):
-        return SeveralLabels(limit=target.limit).told(None, classes)
-    return LabelTarget(limit=target.limit).told(None, classes)
+        return SeveralLabels(limit=target.limit).with_classes(None, classes)
+    return LabelTarget(limit=target.limit).with_classes(None, classes)
 
 
 def _plan_due(

@@ -47,8 +47,8 @@ class Run(NamedTuple):
     target: Target
     """As it was then: it says what the outputs mean."""
     outputs: Array
-    told: Any
-    """By the monitor: half-widths, or probabilities; None without one."""
+    monitored: Any
+    """What the monitor says of them: half-widths, or probabilities; None without one."""
 
 
 def new_monitor(target: Target) -> Monitor:
@@ -166,7 +166,7 @@ class Model:
             start = part.stop
         self.clock = weights.clock
         # Only differences matter: the count starts anew where no row waits.
-        self.now = weights.passed(self.now, n) if len(self.waiting) else 0.0
+        self.now = weights.passed(self.now, n) if self.waiting.rows else 0.0
         if not self.by_name:
             self.rows += n
             self.learned += int(np.count_nonzero(seen))
@@ -221,8 +221,8 @@ class Model:
             pace, gain = weighed.per_row
             engine.learn(some, coded, pace, gain, outputs)
             active = before.active(outputs)
-            told = self.observe(active, before.active(coded), values[part], seen[part])
-            runs.append(Run(before, active, told))
+            monitored = self.observe(active, before.active(coded), values[part], seen[part])
+            runs.append(Run(before, active, monitored))
             self.settle(before)
         if self.lags is not None:
             self.lags.add(values[seen])
@@ -261,7 +261,7 @@ class Model:
     def column_ids(self, batch: Batch) -> Sequence[int]:
         """Return the columns of a batch as the coder knows them."""
         if not self.by_name:
-            return range(batch.shape[1])
+            return range(batch.numbers.shape[1])
         known = dict(self.ids)
         assert batch.names is not None
         return [known.setdefault(name, len(known)) for name in batch.names]
@@ -382,10 +382,10 @@ class Model:
         monitor = self.monitor
         if monitor is None:
             return None
-        told = monitor.learn(predicted, coded, labels, seen)
+        monitored = monitor.learn(predicted, coded, labels, seen)
         if monitor.open and monitor.rows % STRIDE == 0:
             monitor.close(moved_weights_of(self))
-        return told
+        return monitored
 
     def _warn_of_fast_forgetting(self, width: int) -> None:
         """Warn where `width` coded columns are too many, if they have not been before."""

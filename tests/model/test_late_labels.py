@@ -94,6 +94,18 @@ def test_a_classifier_learns_late_labels_as_if_they_had_been_there():
     expect(model, X, closed_form(X, np.eye(3)[y], 0.98, 1.0))
 
 
+@pytest.mark.parametrize("classes", [["no", "yes"], ["a", "b", "c"]])
+@pytest.mark.parametrize("forgetting", ["auto", 0.01])
+def test_rows_may_come_before_the_first_label_of_a_classifier(classes, forgetting):
+    model = DFOPClassifier(forgetting)
+    assert (
+        model.predict_pending([[1.0], [2.0]], [0, 1], classes=classes).tolist() == classes[:1] * 2
+    )
+    assert model.predict_pending([[3.0]], [2]).tolist() == classes[:1]
+    model.learn_pending([0, 2], classes[1:] * 2 if len(classes) == 2 else classes[1:])
+    assert model.predict_pending([[1.0]], [3]).tolist() == classes[1:2]
+
+
 @pytest.mark.parametrize(
     "classes", [[[0, 1], [0, 1], [0, 1]], [[0, 1], [0, 1, 2]], [["a", "b", "c"], ["d", "e", "f"]]]
 )
