@@ -13,7 +13,7 @@ from .insight.experts import weights_of
 from .insight.views import Insight
 from .model.estimator import Estimator, joined
 from .model.label_targets import LabelTarget
-from .model.model import Run
+from .model.model import Model, Run
 from .model.monitor import LabelMonitor
 from .model.several_labels import SeveralLabels
 
@@ -293,8 +293,10 @@ class DFOPClassifier(ClassifierMixin, Insight, Estimator):
         ndarray of shape (n,) or (n, m)
             The labels.
         """
-        model, outputs = self._predicted(X)
-        return model.target.decode(outputs)
+        decoded: NDArray[Any] = self._predicted(
+            X, lambda model, outputs: model.target.decode(outputs)
+        )
+        return decoded
 
     def decision_function(self, X: Any) -> Any:
         """Margins of rows with the model as it is now.
@@ -311,10 +313,12 @@ class DFOPClassifier(ClassifierMixin, Insight, Estimator):
             For y of shape (n, m): shape (n, m) where every target has two classes, else a list
             with one entry per target.
         """
-        model, outputs = self._predicted(X)
-        target = model.target
-        assert isinstance(target, LabelTarget | SeveralLabels)
-        return target.margins(outputs)
+
+        def margins(model: Model, outputs: Array) -> Any:
+            assert isinstance(model.target, LabelTarget | SeveralLabels)
+            return model.target.margins(outputs)
+
+        return self._predicted(X, margins)
 
     def predict_proba(self, X: Any) -> Any:
         """Class probabilities of rows with the model as it is now.
@@ -335,14 +339,13 @@ class DFOPClassifier(ClassifierMixin, Insight, Estimator):
             the second class, where every target has two classes, else a list with one entry per
             target.
         """
-        model, outputs = self._predicted(X)
-        with model.lock:
-            monitored = (
-                model.monitor.probabilities(outputs)
-                if isinstance(model.monitor, LabelMonitor)
-                else None
-            )
-        return _probabilities(Run(model.target, outputs, monitored))
+
+        def probabilities(model: Model, outputs: Array) -> Any:
+            monitor = model.monitor
+            known = monitor.probabilities(outputs) if isinstance(monitor, LabelMonitor) else None
+            return _probabilities(Run(model.target, outputs, known))
+
+        return self._predicted(X, probabilities)
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """Share of rows predicted right (with all their labels, for y of shape (n, m)).

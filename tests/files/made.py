@@ -66,7 +66,9 @@ class Case:
 
     @property
     def path(self):
-        return FORMATS / f"format-3-{re.sub('[^a-z0-9.]+', '-', repr(self).lower()).strip('-')}.dfop"
+        return (
+            FORMATS / f"format-3-{re.sub('[^a-z0-9.]+', '-', repr(self).lower()).strip('-')}.dfop"
+        )
 
     def rows(self, part, late=False):
         return self.X[part] if self.plain else frame(self.X, late)[part]

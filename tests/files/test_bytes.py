@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given, settings
 from made import stream
 
-from dfop import DFOPClassifier, DFOPRegressor, ModelFileError, from_bytes, load, river, save, to_bytes
+from dfop import (
+    DFOPClassifier,
+    DFOPRegressor,
+    ModelFileError,
+    from_bytes,
+    load,
+    river,
+    save,
+    to_bytes,
+)
 from model_state import everything
 
 

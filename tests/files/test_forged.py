@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from made import AUTOMATIC, CASES, RIVER, SINGLE, frame, stream
-from old_models import path_of
+from old_models import mixed, path_of
 from safetensors.numpy import save as to_safetensors
 
 import dfop
@@ -65,6 +65,8 @@ def use(model):
     for key in model.pending_:
         model.learn_pending([key], label_of(model, y)[:1])
     rows = frame(X) if model._model.names else X
+    if "text" in model._model.coder.kinds() and not model._model.names:
+        rows = mixed(X)
     time = {"time": 1e6 + np.arange(30.0)} if model.needs_time else {}
     if isinstance(model, dfop.DFOPRegressor):
         outputs = [model.predict(rows), model.predict_then_learn(rows, label_of(model, y), **time)]
@@ -188,7 +190,9 @@ REFUSED = {"nan", "infinite", "shorter", "longer", "flat"}
 
 def test_no_number_of_an_array_can_do_harm(parts, rng):
     document, tensors = parts
-    heavy = [name for name in tensors if re.search(r"(expert|stack|output) [1-9]|stack 0 [12]", name)]
+    heavy = [
+        name for name in tensors if re.search(r"(expert|stack|output) [1-9]|stack 0 [12]", name)
+    ]
     chosen = [name for name in tensors if name not in heavy]
     chosen += [heavy[i] for i in rng.permutation(len(heavy))[:10]]
     for name in chosen:

@@ -8,7 +8,6 @@ import pytest
 from made import SMALL
 from old_models import MODELS, expected, path_of, plain
 
-import dfop
 from dfop import from_bytes, load, save, to_bytes
 from mixed_rows import coded_by_hand
 from model_state import everything
@@ -152,7 +151,9 @@ def test_a_bank_of_river_of_format_2_knows_its_classes():
     X, _ = stream()
     right = 0
     twin = load(FORMATS / "format-2-automatic-river.dfop")
-    for row, target in zip(X[200:].tolist(), (X[200:] @ [1.0, 2.0, 3.0, 4.0]).tolist(), strict=True):
+    for row, target in zip(
+        X[200:].tolist(), (X[200:] @ [1.0, 2.0, 3.0, 4.0]).tolist(), strict=True
+    ):
         x, label = dict(zip("abcd", row, strict=True)), "up" if target > 0 else "down"
         right += twin.predict_one(x) == label
         twin.learn_one(x, label)

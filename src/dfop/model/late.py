@@ -179,10 +179,8 @@ def _plan_due(
 ) -> tuple[Planned, list[Key], NDArray[np.int64]]:
     """Check the labels that arrive while rows do."""
     if due is None or not len(due.keys):
-        if isinstance(target, LabelTarget):
-            none: NDArray[Any] = np.empty((0, 1), np.int64)  # numbers of classes
-        else:
-            none = np.empty((0, target.width))
+        labels = isinstance(target, LabelTarget)
+        none: NDArray[Any] = np.empty((0, 1), np.int64) if labels else np.empty((0, target.width))
         return Planned(target, none), [], np.empty(0, np.int64)
     keys = check_keys(due.keys, None)
     at = {key: t for t, key in enumerate(arriving)}

@@ -8,6 +8,7 @@ was made.
 
 from __future__ import annotations
 
+import copy
 import itertools
 import warnings
 from collections.abc import Sequence
@@ -92,13 +93,22 @@ class Model:
         self.now = 0.0
         """Log of the product of all discounts so far; of a bank, the rows so far."""
         self.rows = 0
-        """How many rows have come."""
+        """How many rows have come; not counted where they are dicts, which never wait."""
         self.learned = 0
         """How many of them were learned."""
         self.waiting = WaitingRows(settings.pending_limit, settings.pending_expiry)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "lock"}
+        """Return the model as it is between two calls, also while other threads use it.
+
+        What changes is copied, since it is read only when the lock is no longer held.
+        """
+        same = ("settings", "transform")
+        with self.lock:
+            parts = {name: value for name, value in vars(self).items() if name not in same}
+            del parts["lock"]
+            parts = copy.deepcopy(parts)
+        return {**parts, **{name: getattr(self, name) for name in same}}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, lock=Lock())
@@ -154,11 +164,12 @@ class Model:
             self.take_target(planned.target)
             runs += self.learn_coded(rows, widths, values, weighed, known, opened)
             start = part.stop
-        self.learned += int(np.count_nonzero(seen))
         self.clock = weights.clock
         # Only differences matter: the count starts anew where no row waits.
         self.now = weights.passed(self.now, n) if self.waiting.rows else 0.0
-        self.rows += n
+        if not self.by_name:
+            self.rows += n
+            self.learned += int(np.count_nonzero(seen))
         return runs
 
     def _parts(

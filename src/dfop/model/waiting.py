@@ -50,6 +50,11 @@ class WaitingRows:
         self.expired = 0
         """How many rows were given up."""
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> WaitingRows:
+        copied = WaitingRows(self.limit, self.expiry)
+        copied.rows, copied.expired = dict(self.rows), self.expired  # a row is never changed
+        return copied
+
     def __len__(self) -> int:
         return len(self.rows)
 
