@@ -34,7 +34,9 @@ def model_state(model):
                   model.coder.shared),
         "engine": state_of(model.engine),
         "monitor": monitor_state(model.monitor),
-        "lags": None if lags is None else (lags.recent.tolist(), list(lags.blocks), lags.indicators),
+        "lags": None
+        if lags is None
+        else (lags.recent.tolist(), list(lags.blocks), lags.indicators),
         "clock": model.clock,
         "time": (model.now, model.rows, model.learned),
         "waiting": (dict(model.waiting.rows), model.waiting.expired),

@@ -22,7 +22,7 @@ from dfop.files.values import Reading, number, texts, truth, whole, within
 from dfop.files.waiting import describe_waiting
 from dfop.model.model import new_monitor
 from dfop.model.settings import Settings
-from dfop.model.waiting import WaitingRow, WaitingRows
+from dfop.model.waiting import WaitingRows
 
 from .engines import is_fresh, old_engine
 from .lags import of_arrays, of_river
@@ -203,9 +203,7 @@ class _Arrays(_Old):
         if self.settings.several_experts:
             predicted = self.reading.take("waiting_outputs", (len(keys), outputs))
             stamps = -stamps
-        for at, key in enumerate(keys):
-            row = WaitingRow.of(rows[at], float(stamps[at]), float(at), predicted[at])
-            waiting.rows[key] = row
+        waiting.keep(keys, rows, stamps, np.arange(len(keys), dtype=np.float64), predicted)
         return waiting
 
 
