@@ -179,8 +179,10 @@ def _plan_due(
 ) -> tuple[Planned, list[Key], NDArray[np.int64]]:
     """Check the labels that arrive while rows do."""
     if due is None or not len(due.keys):
-        width = 1 if isinstance(target, LabelTarget) else target.width
-        return Planned(target, np.empty((0, width))), [], np.empty(0, np.int64)
+        none = np.empty((0, 1), np.int64)  # numbers of classes
+        if not isinstance(target, LabelTarget):
+            none = np.empty((0, target.width))
+        return Planned(target, none), [], np.empty(0, np.int64)
     keys = check_keys(due.keys, None)
     at = {key: t for t, key in enumerate(arriving)}
     model.waiting.check_waiting(key for key in keys if key not in at)
