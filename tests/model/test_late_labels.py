@@ -1,5 +1,7 @@
 """A label may come late, in any order or never: the model is the closed form all the same."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from closed_form import closed_form, design, weights_of
-from dfop import DFOPClassifier, DFOPRegressor, period
+from dfop import DFOPClassifier, DFOPRegressor, period, to_bytes
+from model_state import everything, refused
 
 EXACT = 1e-10
 
@@ -151,3 +154,302 @@ def test_a_label_so_late_that_nothing_is_left_of_it_changes_nothing():
     model.learn_pending(["old"], [1e100])
     assert np.isfinite(weights_of(model)).all()
     assert (weights_of(model) == before).all()
+
+
+# -- calls are cut in any way --------------------------------------------------------------------
+
+
+class Stream:
+    """Rows and their labels, and the order in which both arrive."""
+
+    def __init__(self, rng, task, n=70, mixed=False, clock=False, limit=10**9):
+        self.task, self.n = task, n
+        X = rng.normal(size=(n, 3)) * [1.0, 5.0, 0.2]
+        score = X @ [1.0, 0.3, -2.0] + 0.3 * rng.normal(size=n)
+        self.X = X
+        if mixed:
+            self.X = pd.DataFrame(X, columns=["a", "b", "c"])
+            texts = np.array([f"t{k}" for k in range(30)], object)
+            self.X["d"] = texts[np.minimum(rng.integers(0, 30, n), np.arange(n) // 2)]
+            self.X.loc[rng.random(n) < 0.15, "a"] = np.nan
+            self.X.loc[rng.random(n) < 0.15, "d"] = None
+        if task == "number":
+            self.y = score
+        elif task == "numbers":
+            self.y = np.column_stack([score, -(score**2)])
+        else:
+            edges = {"two": [0.0], "five": [-2.0, -0.7, 0.7, 2.0]}[task]
+            number = np.minimum(np.digitize(score, edges), np.arange(n) // 12)  # later ones are new
+            self.y = np.array(["q", "b", "z", "a", "m"])[number]
+        self.classes = {} if task.startswith("number") else {"classes": ["a", "b", "m", "q", "z"]}
+        if task == "two":
+            self.classes = {"classes": ["b", "q"]}
+        self.time = np.cumsum(rng.uniform(0.5, 1.5, n)) if clock else None
+        due = np.arange(n) + 1 + rng.integers(0, 20, n)
+        never = rng.random(n) < 0.1
+        events = [(t, 1, t) for t in range(n)]
+        events += [(int(due[t]), 0, t) for t in range(n) if not never[t] and due[t] < n]
+        self.events, self.expired = [], 0
+        waiting = []
+        for _, is_row, t in sorted(events):
+            if is_row:
+                waiting.append(t)
+                self.expired += len(waiting) > limit
+                waiting = waiting[-limit:]
+                self.events.append(("row", t))
+            elif t in waiting:  # a label that comes when its row is given up is left away
+                waiting.remove(t)
+                self.events.append(("label", t))
+        self.later = n // 2  # the first row with a column that was not there before
+
+    def rows(self, keys):
+        part = self.X[keys[0] : keys[-1] + 1]
+        if isinstance(part, pd.DataFrame) and keys[0] >= self.later:
+            part = part.assign(e=np.arange(keys[0], keys[-1] + 1) % 5 - 2.0)
+        return part
+
+    def given(self, keys, first):
+        more = dict(self.classes) if first else {}
+        if self.time is not None:
+            more["time"] = self.time[keys]
+        return more
+
+    def must_cut(self, t):
+        return isinstance(self.X, pd.DataFrame) and t == self.later
+
+
+def joined(predicted, stream):
+    """All predictions; of several numbers, the first are 0 before it is known how many."""
+    if stream.task == "numbers":
+        predicted = [np.zeros((len(p), 2)) if p.ndim == 1 else p for p in predicted]
+    return np.concatenate(predicted)
+
+
+def one_kind_a_call(model, stream, cut):
+    """Rows or labels that follow each other come in one call, if not `cut`."""
+    predicted, group = [], []
+
+    def send():
+        if not group:
+            return
+        keys = [t for _, t in group]
+        if group[0][0] == "row":
+            more = stream.given(keys, first=not predicted)
+            predicted.append(model.predict_pending(stream.rows(keys), keys, **more))
+        else:
+            model.learn_pending(keys, stream.y[keys])
+        group.clear()
+
+    for event in stream.events:
+        new_column = event[0] == "row" and stream.must_cut(event[1])
+        if group and (event[0] != group[0][0] or new_column or cut()):
+            send()
+        group.append(event)
+    send()
+    return joined(predicted, stream)
+
+
+def rows_with_labels_between(model, stream, cut):
+    """Labels come with the rows between which they arrive."""
+    predicted, rows, late, before = [], [], [], []
+
+    def send():
+        more = stream.given(rows, first=not predicted)
+        labels = (list(late), stream.y[late], list(before)) if late else None
+        predicted.append(
+            model.predict_pending(stream.rows(rows), list(rows), labels=labels, **more)
+        )
+        rows.clear(), late.clear(), before.clear()
+
+    for kind, t in stream.events:
+        if kind == "label":
+            late.append(t)
+            before.append(len(rows))
+            continue
+        if rows and (stream.must_cut(t) or cut()):
+            send()
+        rows.append(t)
+    send()
+    return joined(predicted, stream)
+
+
+LATE = {
+    "default, number": ("number", {}, {}),
+    "default, several numbers": ("numbers", {}, {}),
+    "default, five classes, text": ("five", {"mixed": True}, {}),
+    "default, two classes, lags": ("two", {}, {"lags": 2}),
+    "linear, number, text, lags": ("number", {"mixed": True}, {"features": "linear", "lags": 1}),
+    "linear, five classes, lags": ("five", {"mixed": True}, {"features": "linear", "lags": 2}),
+    "fixed mu, number": ("number", {}, {"forgetting": 0.01}),
+    "fixed mu, several numbers, text": ("numbers", {"mixed": True}, {"forgetting": 0.02}),
+    "fixed mu, two classes, text": ("two", {"mixed": True}, {"forgetting": 0.01}),
+    "fixed mu, five classes, lags": ("five", {"mixed": True}, {"forgetting": 0.01, "lags": 2}),
+    "clock, number, text": ("number", {"mixed": True, "clock": True}, {"forgetting": period("40s")}),
+    "clock, five classes": ("five", {"clock": True}, {"forgetting": period("40s")}),
+    "expiry by rows": ("number", {}, {"forgetting": 0.01, "pending_expiry": 25}),
+    "expiry by time": (
+        "two", {"clock": True}, {"forgetting": period("40s"), "pending_expiry": "31s"}
+    ),
+    "limit": ("number", {"mixed": True, "limit": 5}, {"features": "linear", "pending_limit": 5}),
+    "limit, classes": ("five", {"limit": 7}, {"forgetting": 0.01, "lags": 1, "pending_limit": 7}),
+}  # fmt: skip
+
+
+def known_by(model):
+    """All that a model knows; what was predicted of few classes as it counts among more."""
+    state = everything(model)[1]
+    rows, expired = state["waiting"]
+    target = model._model.target
+    rows = {
+        key: row._replace(predicted=target.as_active(row.outputs[np.newaxis]).tobytes())
+        for key, row in rows.items()
+    }
+    return state | {"waiting": (rows, expired)}
+
+
+def late_model(task, parameters):
+    return (DFOPRegressor if task.startswith("number") else DFOPClassifier)(**parameters)
+
+
+@pytest.mark.filterwarnings("ignore:.*rows were given up")
+@pytest.mark.parametrize("name", LATE)
+@pytest.mark.parametrize("seed", range(3))
+def test_it_does_not_matter_how_calls_are_cut(name, seed):
+    task, kind, parameters = LATE[name]
+    rng = np.random.default_rng(seed)
+    stream = Stream(rng, task, **kind)
+    model = late_model(task, parameters)
+    predicted, state = one_kind_a_call(model, stream, lambda: True), known_by(model)
+    if "limit" in name:
+        assert model.expired_ == stream.expired > 0
+    if "expiry" in name:
+        assert model.expired_ > 0
+    for play in (one_kind_a_call, rows_with_labels_between):
+        for share in (0.0, 0.2, 1.0):
+            model = late_model(task, parameters)
+            again = play(model, stream, lambda share=share: rng.random() < share)
+            assert (again == predicted).all(), (play.__name__, share)
+            now = known_by(model)
+            for part, expected in state.items():
+                assert now[part] == expected, (play.__name__, share, part)
+
+
+def test_curves_are_there_or_not_however_the_first_rows_are_cut():
+    """The first row decides, whatever the rows after it open."""
+    stream = Stream(np.random.default_rng(0), "number", mixed=True)
+    for cut in (True, False):
+        model = DFOPRegressor()
+        one_kind_a_call(model, stream, lambda cut=cut: cut)
+        assert len(model.coded_names_) > 20
+        assert "Fourier" in model.features_
+
+
+# -- rows that wait are few ------------------------------------------------------------------------
+
+
+GIVEN_UP = "rows were given up"
+
+
+def test_no_more_rows_wait_than_the_limit_and_the_oldest_go_first():
+    X = np.ones((1, 2))
+    model = DFOPRegressor(0.01, pending_limit=3)
+    with pytest.warns(UserWarning, match="1 rows were given up.*'k0'.*pending_limit=3") as caught:
+        for t in range(10):
+            model.predict_pending(X * t, [f"k{t}"])
+    assert len(caught) == 1
+    assert model.pending_ == ["k7", "k8", "k9"]
+    assert model.expired_ == 7
+    refused(model, lambda m: m.learn_pending(["k9", "k2"], [1.0, 2.0]), "'k2'", "7 have expired")
+    model.learn_pending(["k8"], [1.0])
+    assert model.pending_ == ["k7", "k9"]
+
+
+@pytest.mark.filterwarnings(f"ignore:.*{GIVEN_UP}")
+def test_a_row_waits_as_many_rows_as_it_may():
+    X = np.ones((1, 2))
+    model = DFOPRegressor(0.01, pending_expiry=4)
+    model.predict_pending(X, ["old"])
+    for t in range(3):
+        model.predict_pending(X, [t])
+    assert "old" in model.pending_
+    model.predict_pending(X, [3])
+    assert model.pending_ == [0, 1, 2, 3]
+    assert model.expired_ == 1
+
+
+@pytest.mark.filterwarnings(f"ignore:.*{GIVEN_UP}")
+def test_rows_that_come_with_their_labels_let_time_pass_too():
+    X = np.ones((1, 2))
+    model = DFOPRegressor(0.01, pending_expiry=4)
+    model.predict_pending(X, ["old"])
+    model.partial_fit(np.ones((3, 2)), np.ones(3))
+    assert model.pending_ == ["old"]
+    model.partial_fit(X, [1.0])
+    assert model.pending_ == []
+    assert model.expired_ == 1
+
+
+@pytest.mark.filterwarnings(f"ignore:.*{GIVEN_UP}")
+@pytest.mark.parametrize("learn", [False, True])
+def test_a_row_waits_as_long_as_it_may_by_the_clock(learn):
+    X = np.ones((1, 2))
+    model = DFOPRegressor(period("1h"), pending_expiry="3 s")
+    model.predict_pending(X, ["old"], time=[10.0])
+    for t, expected in ((12.9, ["old"]), (13.0, [])):
+        if learn:
+            model.partial_fit(X, [1.0], time=[t])
+        else:
+            model.predict_pending(X, [t_key := f"at {t}"], time=[t])
+            model.learn_pending([t_key], [1.0])
+        assert model.pending_ == expected
+
+
+def test_rows_that_wait_by_the_clock_need_their_time():
+    model = DFOPRegressor(period("1h"), pending_expiry="3 s").partial_fit(
+        [[1.0]], [1.0], time=[0.0]
+    )
+    refused(model, lambda m: m.predict_pending([[1.0]], ["a"], discount=0.9), "time=")
+
+
+def test_a_label_that_comes_too_late_within_one_call_is_refused_before_anything_changes():
+    model = DFOPRegressor(0.01, pending_expiry=4)
+    model.predict_pending([[1.0]], ["old"])
+    X, keys = np.ones((6, 1)), list(range(6))
+    late = (["old"], [1.0], [4])
+    refused(model, lambda m: m.predict_pending(X, keys, labels=late), "'old'", "too late")
+    in_time = (["old"], [1.0], [3])
+    with pytest.warns(UserWarning, match=GIVEN_UP):
+        model.predict_pending(X, keys, labels=in_time)
+    assert model.pending_ == [2, 3, 4, 5]
+
+
+def test_rows_whose_labels_never_come_are_forgotten_without_a_trace():
+    X, y = np.random.default_rng(5).normal(size=(2, 30, 2))
+    without, with_some = DFOPRegressor(0.0), DFOPRegressor(0.0)
+    without.partial_fit(X, y)
+    with_some.predict_pending(X[:9], range(9))
+    with_some.forget_pending(range(9))
+    with_some.partial_fit(X, y)
+    assert with_some.pending_ == []
+    assert with_some.expired_ == 0  # asked for, not given up
+    assert np.abs(weights_of(without) - weights_of(with_some)).max() <= EXACT
+
+
+def test_a_row_that_waits_is_small():
+    """8 numbers and 2 texts of a hundred: what is 0 is not kept."""
+    rng = np.random.default_rng(6)
+
+    def frame(n):
+        some = pd.DataFrame(rng.normal(size=(n, 8)), columns=list("abcdefgh"))
+        return some.assign(i=rng.choice(TEXTS, n), j=rng.choice(TEXTS, n))
+
+    model = DFOPRegressor().partial_fit(frame(2000), rng.normal(size=2000))
+    assert len(model.coded_names_) > 200
+    before = len(pickle.dumps(model)), len(to_bytes(model))
+    model.predict_pending(frame(1000), range(1000))
+    after = len(pickle.dumps(model)), len(to_bytes(model))
+    assert (after[0] - before[0]) / 1000 < 300
+    assert (after[1] - before[1]) / 1000 < 300
+
+
+TEXTS = [f"text number {k}" for k in range(100)]

@@ -56,7 +56,7 @@ def labels(y, seed):
     return np.array(["low", "high", "new"])[(y > 0).astype(int) + ((y > 1) & (seed > 2))]
 
 
-# -- calls: (model, seed) -> what it shows ----------------------------------------------------------
+# -- calls: (model, seed) -> what it shows ---------------------------------------------------------
 
 
 def shown(value):
@@ -136,7 +136,10 @@ class Arrays:
             if not self.classifies:
                 ask["predict_interval"] = lambda m, s: m.predict_interval(self.data(s)[0])
         twice = {name: (call, call) for name, call in ask.items()}
-        late = {"late labels": (self.announce, self.settle), "forget": (self.announce, self.give_up)}
+        late = {
+            "late labels": (self.announce, self.settle),
+            "forget": (self.announce, self.give_up),
+        }
         return twice | late
 
 

@@ -65,6 +65,8 @@ def describe(face: Face) -> tuple[dict[str, Any], Tensors]:
 
 
 def _describe_parts(model: Model, tensors: Tensors) -> dict[str, Any]:
+    if model.engine is None:  # its first row may have been refused, and left lags without columns
+        model = Model(model.settings, model.target, by_name=model.by_name)
     engine, monitor, lags = model.engine, model.monitor, model.lags
     return {
         "target": describe_target(model.target),

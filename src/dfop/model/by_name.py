@@ -83,7 +83,7 @@ class RowsByName:
     def _learn_first(self, x: dict[Any, Any], planned: Planned) -> None:
         """Learn a row that opens the engine, or a class."""
         model = self.model
-        if model.engine is None and model.settings.lags:
+        if model.lags is None and model.settings.lags:
             model.open_lags()
         rows = self.named.code(x)
         model.take_target(planned.target)

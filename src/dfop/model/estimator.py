@@ -108,8 +108,9 @@ class Estimator(BaseEstimator):
         return lock
 
     def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = super().__getstate__()
-        return {name: value for name, value in state.items() if name != "_opening_lock"}
+        state: dict[str, Any] = super().__getstate__().copy()  # other threads may go on
+        state.pop("_opening_lock", None)
+        return state
 
     def __dfop_model__(self) -> Model | None:
         """Return the model, for a file."""

@@ -170,7 +170,18 @@ class Model:
         if not self.by_name:
             self.rows += n
             self.learned += int(np.count_nonzero(seen))
+        if len(self.waiting):
+            self._expire(weights)
         return runs
+
+    def _expire(self, weights: Any) -> None:
+        """Give up rows that have waited too long now that others came with their labels."""
+        now = float(self.rows - 1)
+        if isinstance(self.waiting.expiry, float):
+            if weights.moments is None:  # no time has passed
+                return
+            now = float(weights.moments[-1])
+        self.waiting.give_up(self.waiting.expiring(now))
 
     def _parts(
         self, n: int, opened: Sequence[tuple[int, Any]]

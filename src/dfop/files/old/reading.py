@@ -18,11 +18,11 @@ from dfop.files.engine import describe_engine
 from dfop.files.faces import read_parameters
 from dfop.files.monitoring import describe_monitor
 from dfop.files.targets import read_target
-from dfop.files.values import Reading, number, texts, truth, whole, within
+from dfop.files.values import Reading, listed, number, texts, truth, whole, within
 from dfop.files.waiting import describe_waiting
 from dfop.model.model import new_monitor
 from dfop.model.settings import Settings
-from dfop.model.waiting import WaitingRow, WaitingRows
+from dfop.model.waiting import WaitingRows, check_keys
 
 from .engines import is_fresh, old_engine
 from .lags import of_arrays, of_river
@@ -192,7 +192,7 @@ class _Arrays(_Old):
 
     def _waiting(self, width: int, outputs: int) -> WaitingRows:
         """Return the rows that wait: of a single filter it was not kept what was predicted."""
-        keys = self.state["waiting"]
+        keys = listed(self.state["waiting"], "keys")
         waiting = WaitingRows(10**9, None)
         if not keys:
             return waiting
@@ -203,9 +203,8 @@ class _Arrays(_Old):
         if self.settings.several_experts:
             predicted = self.reading.take("waiting_outputs", (len(keys), outputs))
             stamps = -stamps
-        for at, key in enumerate(keys):
-            row = WaitingRow.of(rows[at], float(stamps[at]), float(at), predicted[at])
-            waiting.rows[key] = row
+        arrived = np.arange(len(keys), dtype=np.float64)
+        waiting.keep(check_keys(keys, None), rows, stamps, arrived, predicted)
         return waiting
 
 
