@@ -34,7 +34,15 @@ THOROUGH = {
     "model": ["automatic_properties", "electricity", "splits", "threads"],
     "paper": ["automatic", "evidence", "paper_numbers", "targets"],
     "rows": ["coder", "named_rows"],
-    "streams": ["archive", "catalogue", "pipes", "round_trips", "sea_and_hyperplane"],
+    "streams": [
+        "archive",
+        "bad_rows",
+        "catalogue",
+        "download",
+        "pipes",
+        "round_trips",
+        "sea_and_hyperplane",
+    ],
     "theory": ["concentration", "theorem_experiment", "theory_page", "theory_scale"],
 }
 
