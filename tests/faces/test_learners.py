@@ -218,6 +218,13 @@ def test_a_stream_with_times_is_evaluated_whatever_the_rule(forgetting, delay, r
 def test_an_error_inside_a_stream_says_which_batch(rng):
     X = rng.normal(size=(300, 2))
     X[250, 1] = np.inf
-    with pytest.raises(ValueError, match="infinity at row 50, column 1") as caught:
-        dfop.evaluate(DFOPRegressor(), (X, X[:, 0]), batch=100)
+    with pytest.raises(ValueError, match="infinity at row 250, column 1"):
+        dfop.evaluate(DFOPRegressor(), (X, X[:, 0]))  # what is in memory is looked at as a whole
+
+    def read(start, stop):
+        yield X[start:stop], X[start:stop, 0]
+
+    stream = dfop.streams.Stream("data", "regression", ("a", "b"), read, length=300)
+    with pytest.raises(ValueError, match="infinity at row 50, column .?b") as caught:
+        dfop.evaluate(DFOPRegressor(), stream, batch=100)
     assert caught.value.__notes__ == ["in the batch that begins at row 200 of stream 'data'"]

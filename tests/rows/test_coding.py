@@ -331,9 +331,9 @@ def test_labels_may_come_late_for_mixed_rows(rng, few_texts):
 def test_the_river_learner_is_the_array_learner(seed, most):
     rng = np.random.default_rng(seed)
     frame, y = table(rng, 60), rng.normal(size=60)
-    array, river = DFOPRegressor(0.02), dfop.river.DFOPRegressor(0.02)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("dfop.model.model.Coder", lambda: Coder(most))
+        array, river = DFOPRegressor(0.02), dfop.river.DFOPRegressor(0.02)
         ahead = array.predict_then_learn(frame, y)
         for record, target, expected in zip(records_of(frame), y, ahead, strict=True):
             assert river.predict_one(record) == pytest.approx(expected, rel=1e-10, abs=1e-10)

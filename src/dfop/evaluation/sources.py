@@ -239,7 +239,7 @@ def named_rows(X: Batch | Array, stream: Stream) -> Batch:
     >>> named_rows(np.ones((1, 1)), as_stream(([[0.0]], [1.5]))).names
     ('0',)
     """
-    rows = as_batch(X)
+    rows = X if isinstance(X, Batch) else as_batch(X)
     if isinstance(X, Batch) or rows.names is not None:
         return rows
     return replace(rows, names=tuple(stream.feature_names))

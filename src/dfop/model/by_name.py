@@ -152,7 +152,7 @@ class RowsByName:
                 self.learn(row, Planned(model.target, planned.values[t : t + 1], one))
             return
         n = len(batch)
-        batch = ordered(batch, model.ids)
+        batch = ordered(batch)
         model.learn_planned(batch, planned, model.weigh(n), np.ones(n, bool))
         self.named.use(model.engine)
 
@@ -162,14 +162,12 @@ class RowsByName:
         return self.model.predict(_columns(batch, known))
 
 
-def ordered(batch: Batch, known: dict[Any, int]) -> Batch:
-    """Bring columns into an order in which it does not matter how a frame has them."""
+def ordered(batch: Batch) -> Batch:
+    """Bring columns into the order in which a dict's are taken: a frame's own must not matter."""
     names = list(batch.names or ())
     if len(set(names)) != len(names):
         raise ValueError(f"X has several columns of one name: {names}")
-    news = in_order([name for name in names if name not in known])
-    order = [name for name in names if name in known] + news
-    return _columns(batch, [names.index(name) for name in order])
+    return _columns(batch, [names.index(name) for name in in_order(names)])
 
 
 def _columns(batch: Batch, positions: list[int]) -> Batch:
