@@ -225,6 +225,6 @@ def test_an_error_inside_a_stream_says_which_batch(rng):
         yield X[start:stop], X[start:stop, 0]
 
     stream = dfop.streams.Stream("data", "regression", ("a", "b"), read, length=300)
-    with pytest.raises(ValueError, match="infinity at row 50, column .?b") as caught:
+    with pytest.raises(ValueError, match=r"infinity at row 50, column .?b") as caught:
         dfop.evaluate(DFOPRegressor(), stream, batch=100)
     assert caught.value.__notes__ == ["in the batch that begins at row 200 of stream 'data'"]
