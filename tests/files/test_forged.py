@@ -183,8 +183,13 @@ CHANGES = {
     "flat": lambda a, i: a.reshape(1, 1, 1, -1).copy(),
     "whole": lambda a, i: a.astype(np.int32),
 }
-WHOLE = {"one more": lambda a, i: a + i, "less": lambda a, i: a - i, "huge": lambda a, i: a + i * 2**30,
-         "shorter": lambda a, i: a[:-1].copy(), "longer": lambda a, i: np.concatenate([a, a])}  # fmt: skip
+WHOLE = {
+    "one more": lambda a, i: a + i,
+    "less": lambda a, i: a - i,
+    "huge": lambda a, i: a + i * 2**30,
+    "shorter": lambda a, i: a[:-1].copy(),
+    "longer": lambda a, i: np.concatenate([a, a]),
+}
 REFUSED = {"nan", "infinite", "shorter", "longer", "flat"}
 
 
