@@ -1,17 +1,33 @@
-# Two commands do everything on a fresh machine with Python 3.11+, a C++20 compiler and pip:
-#   make demo    build, learn from a drifting stream, save a picture
-#   make test    build with the development tools, then all checks and tests
+# On a fresh machine with Python 3.11+, a C++20 compiler and pip; `make` alone lists the targets.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/core/*)
+CXX_FILES := $(wildcard src/core/*.cpp src/core/*.hpp)
 
-.PHONY: demo test lint check bench forests proofs automatic sanitize clean
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-fast test-kernels lint check format hooks proofs automatic bench forests sanitize clean
 
-demo: $(VENV)/.demo
+help:  ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /    make \1\t/' | expand -t 24
+
+demo: $(VENV)/.demo  ## build, learn from a drifting stream, save a picture
 	$(BIN)/dfop demo
 
-test: lint check
+test: lint check  ## everything that must pass: the checks of lint, then all tests but the slow proofs
+
+test-fast: $(VENV)/.dev  ## the quick tests of every room, in less than a minute
+	$(BIN)/python -m pytest -q -n 2 -m "not slow and not thorough"
+
+# Matrix products of NumPy and our own kernel round differently on different processors. The numeric
+# tests must pass with each: OPENBLAS_CORETYPE chooses NumPy's kernel, DFOP_KERNEL ours.
+NUMERIC := tests/core tests/model tests/faces tests/hostile tests/insight
+test-kernels: $(VENV)/.dev  ## the numeric tests as on other processors
+	for core in Nehalem Sandybridge Haswell Zen; do \
+	    echo "OPENBLAS_CORETYPE=$$core"; \
+	    OPENBLAS_CORETYPE=$$core $(BIN)/python -m pytest -q -n 2 -m "not slow" $(NUMERIC) || exit 1; \
+	done
+	DFOP_KERNEL=baseline $(BIN)/python -m pytest -q -n 2 -m "not slow" $(NUMERIC)
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "dfop needs Python 3.11 or newer: make PYTHON=python3.11")'
@@ -30,46 +46,52 @@ $(VENV)/.bench: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	touch $@
 
-lint: $(VENV)/.dev
+lint: $(VENV)/.dev  ## ruff, clang-format, mypy, the import check; changes nothing
+	$(BIN)/clang-format --dry-run --Werror $(CXX_FILES)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-check: $(VENV)/.dev
+format: $(VENV)/.dev  ## mend what ruff and clang-format can mend
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(CXX_FILES)
+
+hooks: $(VENV)/.dev  ## check what you commit, at every commit
+	$(BIN)/pre-commit install
+
+check: $(VENV)/.dev  ## the tests alone
 	$(BIN)/python -m pytest -n 2 -m "not slow"
 
-# Slow proofs; their last results are in docs/proofs.md.
-proofs: $(VENV)/.dev
+proofs: $(VENV)/.dev  ## slow proofs (long streams); their last results are in docs/proofs.md
 	$(BIN)/python -m pytest -m slow --timeout 3600
 
-# The automatic learner on every stream (DFOP_DATA, or downloads); refreshes docs/results/automatic*.
-automatic: $(VENV)/.dev
+automatic: $(VENV)/.dev  ## the automatic learner on every stream; refreshes docs/results/automatic*
 	rm -rf dfop-paper-automatic
 	$(BIN)/dfop paper automatic --results dfop-paper-automatic
 	cp dfop-paper-automatic/automatic*.csv dfop-paper-automatic/automatic.md dfop-paper-automatic/automatic.png docs/results
 	$(BIN)/python docs/pictures/draw.py
 
-bench: $(VENV)/.bench
+bench: $(VENV)/.bench  ## the benchmark; writes benchmarks/results.*
 	$(BIN)/python benchmarks/run.py
 
-# The automatic learner against forests, in a venv of their own: CapyMOA (Java) pins pandas 2.
+# In a venv of their own: CapyMOA (Java) pins pandas 2.
 FOREST := .venv-forests
-forests:
+forests:  ## the automatic learner against forests (needs Java)
 	$(PYTHON) -m venv $(FOREST)
 	$(FOREST)/bin/python -m pip install --quiet '.[bench,forests]'
 	$(FOREST)/bin/python benchmarks/automatic.py
 
-# The tests that reach the C++, with it under AddressSanitizer and UBSan, in a venv of their own.
 SAN := .venv-sanitize
-sanitize:
+sanitize:  ## the tests that reach the C++, with it under AddressSanitizer and UBSan
 	$(PYTHON) -m venv $(SAN)
 	$(SAN)/bin/python -m pip install --quiet --upgrade pip
 	$(SAN)/bin/python -m pip install --quiet '.[dev]' --config-settings=cmake.define.DFOP_SANITIZE=ON --config-settings=build-dir=build/sanitize
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 	$(SAN)/bin/python -m pytest -m "not slow" -p no:cacheprovider --timeout 1800 \
-	tests/core tests/hostile $(filter-out tests/test_sklearn_contract.py,$(wildcard tests/test_*.py))
+	$(NUMERIC) tests/rows tests/files --ignore tests/faces/test_sklearn_contract.py
 
-clean:
+clean:  ## remove everything that was built
 	rm -rf $(VENV) .venv-sanitize .venv-forests build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -1,6 +1,7 @@
 """The whole state of a model, to compare it with another's, to the bit."""
 
 import numpy as np
+import pytest
 
 
 def bits(state):
@@ -34,7 +35,9 @@ def model_state(model):
                   model.coder.shared),
         "engine": state_of(model.engine),
         "monitor": monitor_state(model.monitor),
-        "lags": None if lags is None else (lags.recent.tolist(), list(lags.blocks), lags.indicators),
+        "lags": None
+        if lags is None
+        else (lags.recent.tolist(), list(lags.blocks), lags.indicators),
         "clock": model.clock,
         "time": (model.now, model.rows, model.learned),
         "waiting": (dict(model.waiting.rows), model.waiting.expired),
@@ -46,3 +49,14 @@ def everything(face):
     model = vars(face).get("_model")
     parameters = face.get_params(deep=False) if hasattr(face, "get_params") else None
     return parameters, None if model is None else model_state(model)
+
+
+def refused(model, call, *fragments, error=(ValueError, TypeError)):
+    """Expect an error that says so and leaves the model as it was."""
+    before = everything(model)
+    with pytest.raises(error) as caught:
+        call(model)
+    assert everything(model) == before
+    message = str(caught.value)
+    for fragment in fragments:
+        assert fragment.lower() in message.lower(), message

@@ -157,9 +157,8 @@ std::size_t memory_bytes(GuardedFilter& g) {
 
 void bind_filter(nb::module_& m) {
     nb::class_<GuardedFilter>(m, "Filter")
-        .def("__init__", &make,
-             "features"_a, "outputs"_a, "intercept"_a, "prior_variance"_a, "cap"_a,
-             "kernel"_a = "")
+        .def("__init__", &make, "features"_a, "outputs"_a, "intercept"_a, "prior_variance"_a,
+             "cap"_a, "kernel"_a = "")
         .def("learn", &learn, "X"_a.noconvert(), "Y"_a.noconvert(), "discount"_a.noconvert(),
              "gain"_a.noconvert(), "out"_a.noconvert())
         .def("predict", &predict<Filter>, "X"_a.noconvert(), "out"_a.noconvert())
@@ -208,12 +207,13 @@ NB_MODULE(_native, m) {
     bind_rows(m);
     bind_uncertainty(m);
 
-    m.def("first_unusable",
-          [](const nb::ndarray<const double, nb::c_contig, nb::device::cpu>& values) {
-              nb::gil_scoped_release release;
-              return first_unusable(values.data(), values.size());
-          },
-          "values"_a.noconvert());
+    m.def(
+        "first_unusable",
+        [](const nb::ndarray<const double, nb::c_contig, nb::device::cpu>& values) {
+            nb::gil_scoped_release release;
+            return first_unusable(values.data(), values.size());
+        },
+        "values"_a.noconvert());
     m.attr("LARGEST") = kLargest;
 }
 

@@ -77,8 +77,7 @@ void check(std::size_t features, const std::vector<nb::tuple>& targets,
            const std::vector<MapTuple>& maps, const std::vector<ExpertTuple>& experts,
            bool intercept, const nb::dict& state) {
     const BankDesign design = design_of(targets, maps, experts, intercept);
-    check_state(state,
-                [&](auto& visit) { Bank::fields<Bank>(features, design, nullptr, visit); });
+    check_state(state, [&](auto& visit) { Bank::fields<Bank>(features, design, nullptr, visit); });
 }
 
 nb::dict state(GuardedBank& g) {
@@ -215,8 +214,8 @@ nb::dict errors(GuardedBank& g) {
 
 void bind_bank(nb::module_& m) {
     nb::class_<GuardedBank>(m, "Bank")
-        .def("__init__", &make, "features"_a, "targets"_a, "maps"_a, "experts"_a,
-             "intercept"_a, "prior_variance"_a, "relative_prior"_a, "cap"_a)
+        .def("__init__", &make, "features"_a, "targets"_a, "maps"_a, "experts"_a, "intercept"_a,
+             "prior_variance"_a, "relative_prior"_a, "cap"_a)
         .def("learn", &learn, "X"_a.noconvert(), "Y"_a.noconvert(), "elapsed"_a.noconvert(),
              "age"_a.noconvert(), "out"_a.noconvert())
         .def("predict", &predict<Bank>, "X"_a.noconvert(), "out"_a.noconvert())

@@ -60,7 +60,8 @@ bool are_all(nb::handle ids, std::size_t count) {
     if (nb::len(ids) != count) return false;
     PyObject** items = PySequence_Fast_ITEMS(ids.ptr());
     for (std::size_t j = 0; j < count; ++j)
-        if (!PyLong_CheckExact(items[j]) || PyLong_AsSsize_t(items[j]) != static_cast<Py_ssize_t>(j)) {
+        if (!PyLong_CheckExact(items[j]) ||
+            PyLong_AsSsize_t(items[j]) != static_cast<Py_ssize_t>(j)) {
             PyErr_Clear();  // a number too large is no id
             return false;
         }
@@ -68,7 +69,8 @@ bool are_all(nb::handle ids, std::size_t count) {
 }
 
 // Ids of columns that are not known and shall not be opened become kNone.
-std::vector<std::size_t> read_ids(nb::handle ids, std::size_t count, std::size_t known, bool learn) {
+std::vector<std::size_t> read_ids(nb::handle ids, std::size_t count, std::size_t known,
+                                  bool learn) {
     std::vector<std::size_t> out;
     out.reserve(count);
     std::size_t next = known;
@@ -113,8 +115,8 @@ TextCells read_text(nb::handle text, std::size_t n) {
 
 BatchCells read_cells(const Given& given, const nb::dict& texts, nb::handle ids, const Coder& coder,
                       bool learn) {
-    BatchCells cells{given.data(), given.n,
-                     read_ids(ids, given.columns, coder.columns().size(), learn), {}};
+    BatchCells cells{
+        given.data(), given.n, read_ids(ids, given.columns, coder.columns().size(), learn), {}};
     cells.texts.resize(given.columns);
     for (const auto [position, text] : texts) {
         const auto j = nb::cast<std::size_t>(position);
@@ -233,44 +235,66 @@ nb::object clean_text(nb::handle text) {
 
 void bind_class(nb::module_& m) {
     nb::class_<GuardedCoder>(m, "Coder")
-        .def("__init__",
-             [](GuardedCoder* g, std::size_t most_texts) {
-                 require(most_texts > 0, "most_texts must be at least 1");
-                 new (g) GuardedCoder{Coder(most_texts), {}};
-             },
-             "most_texts"_a = kMostTexts)
+        .def(
+            "__init__",
+            [](GuardedCoder* g, std::size_t most_texts) {
+                require(most_texts > 0, "most_texts must be at least 1");
+                new (g) GuardedCoder{Coder(most_texts), {}};
+            },
+            "most_texts"_a = kMostTexts)
         .def("code", &code, "numbers"_a, "texts"_a, "columns"_a.none(), "weight"_a)
         .def("code_to_predict", &code_to_predict, "numbers"_a, "texts"_a, "columns"_a.none())
-        .def("open_lags",
-             [](GuardedCoder& g, std::size_t count) {
+        .def(
+            "open_lags",
+            [](GuardedCoder& g, std::size_t count) {
+                const auto held = g.lock();
+                g.model.mark();
+                return g.model.open_lags(count);
+            },
+            "count"_a)
+        .def("begin",
+             [](GuardedCoder& g) {
                  const auto held = g.lock();
-                 g.model.mark();
-                 return g.model.open_lags(count);
-             },
-             "count"_a)
-        .def("begin", [](GuardedCoder& g) { const auto held = g.lock(); g.model.begin(); })
-        .def("commit", [](GuardedCoder& g) { const auto held = g.lock(); g.model.commit(); })
-        .def("rollback", [](GuardedCoder& g) { const auto held = g.lock(); g.model.rollback(); })
+                 g.model.begin();
+             })
+        .def("commit",
+             [](GuardedCoder& g) {
+                 const auto held = g.lock();
+                 g.model.commit();
+             })
+        .def("rollback",
+             [](GuardedCoder& g) {
+                 const auto held = g.lock();
+                 g.model.rollback();
+             })
         .def("kinds", &kinds)
         .def("describe",
-             [](GuardedCoder& g) { const auto held = g.lock(); return describe_columns(g.model); })
+             [](GuardedCoder& g) {
+                 const auto held = g.lock();
+                 return describe_columns(g.model);
+             })
         .def("state", &state)
-        .def("restore",
-             [](GuardedCoder& g, nb::handle described, nb::handle sums, nb::handle counts,
-                nb::handle lags, nb::handle shared) {
-                 const auto held = g.lock();
-                 restore_coder(g.model, described, sums, counts, lags, shared);
-             },
-             "described"_a, "sums"_a, "counts"_a, "lags"_a = nb::make_tuple(),
-             "shared"_a = nb::make_tuple())
-        .def("labels",
-             [](GuardedCoder& g, nb::handle names) {
-                 const auto held = g.lock();
-                 return label_columns(g.model, names);
-             },
-             "names"_a)
+        .def(
+            "restore",
+            [](GuardedCoder& g, nb::handle described, nb::handle sums, nb::handle counts,
+               nb::handle lags, nb::handle shared) {
+                const auto held = g.lock();
+                restore_coder(g.model, described, sums, counts, lags, shared);
+            },
+            "described"_a, "sums"_a, "counts"_a, "lags"_a = nb::make_tuple(),
+            "shared"_a = nb::make_tuple())
+        .def(
+            "labels",
+            [](GuardedCoder& g, nb::handle names) {
+                const auto held = g.lock();
+                return label_columns(g.model, names);
+            },
+            "names"_a)
         .def_prop_ro("lags",
-                     [](GuardedCoder& g) { const auto held = g.lock(); return g.model.lags(); })
+                     [](GuardedCoder& g) {
+                         const auto held = g.lock();
+                         return g.model.lags();
+                     })
         .def_prop_ro("shared",
                      [](GuardedCoder& g) {
                          const auto held = g.lock();

@@ -73,7 +73,8 @@ Kind read_kind(nb::handle kind) {
 }
 
 Column read_column(nb::handle parts, std::size_t most_texts) {
-    Column column{place_in(part(parts, "place")), read_kind(part(parts, "kind")), kNone, {}, {}, {}};
+    Column column{
+        place_in(part(parts, "place")), read_kind(part(parts, "kind")), kNone, {}, {}, {}};
     if (const nb::object gap = part(parts, "gap"); !gap.is_none()) column.gap = place_in(gap);
     bool has_own = false;
     for_pairs(part(parts, "texts"), [&](nb::handle text, nb::handle place) {
@@ -109,7 +110,8 @@ void add_places(const Column& column, std::vector<std::size_t>& places) {
     if (column.gap != kNone) places.push_back(column.gap);
 }
 
-std::vector<double> read_sums(nb::handle array, std::size_t width, double low, const char* message) {
+std::vector<double> read_sums(nb::handle array, std::size_t width, double low,
+                              const char* message) {
     const std::span<const double> values = as_doubles(array, "sums must be float64 arrays");
     require(values.size() == width, "sums of the wrong length");
     for (const double value : values) require(value >= low && value <= kLargestSum, message);
@@ -120,7 +122,8 @@ std::vector<double> read_sums(nb::handle array, std::size_t width, double low, c
 
 nb::list describe_buckets(const Buckets& buckets) {
     nb::list out;
-    for (const auto& [bucket, place] : buckets.in_order()) out.append(nb::make_tuple(bucket, place));
+    for (const auto& [bucket, place] : buckets.in_order())
+        out.append(nb::make_tuple(bucket, place));
     return out;
 }
 
@@ -153,7 +156,8 @@ nb::list label_columns(const Coder& coder, nb::handle names) {
         require(id < coder.columns().size(), "more names than columns");
         const Column& column = coder.columns()[id++];
         labels[column.place] = nb::borrow(name);
-        for (const auto& [text, place] : column.places) labels[place] = joined(name, std::string("=").append(text));
+        for (const auto& [text, place] : column.places)
+            labels[place] = joined(name, std::string("=").append(text));
         for (const auto& [bucket, place] : column.buckets.in_order())
             labels[place] = joined(name, std::string("#").append(std::to_string(bucket)));
         if (column.gap != kNone) labels[column.gap] = joined(name, " is missing");
@@ -181,8 +185,10 @@ void restore_coder(Coder& coder, nb::handle described, nb::handle sums, nb::hand
     std::sort(places.begin(), places.end());
     for (std::size_t i = 0; i < places.size(); ++i)
         require(places[i] == i, "coded columns that are not numbered one by one");
-    std::vector<double> s = read_sums(sums, places.size(), -kLargestSum, "running means out of range");
-    std::vector<double> c = read_sums(counts, places.size(), 0.0, "counts of running means out of range");
+    std::vector<double> s =
+        read_sums(sums, places.size(), -kLargestSum, "running means out of range");
+    std::vector<double> c =
+        read_sums(counts, places.size(), 0.0, "counts of running means out of range");
     coder.restore(std::move(columns), std::move(lag_places), std::move(buckets), std::move(s),
                   std::move(c));
 }

@@ -32,8 +32,7 @@ void fill(Means& means, const Out& X, const std::vector<std::size_t>& columns,
           const Vector& weight) {
     const std::size_t n = X.shape(0), width = X.shape(1);
     const PerRow w = per_row(weight, n, "weight has the wrong length");
-    for (const std::size_t j : columns)
-        require(j < width && j < means.size(), "no such column");
+    for (const std::size_t j : columns) require(j < width && j < means.size(), "no such column");
     for (const std::size_t j : columns) means.fill_column(j, X.data() + j, n, width, w);
 }
 
@@ -44,18 +43,20 @@ void bind_means(nb::module_& m) {
         .def(nb::init<>())
         .def("__len__", &Means::size)
         .def("resize", &Means::resize, "size"_a)
-        .def("add",
-             [](Means& means, std::size_t column, double value) {
-                 require(column < means.size(), "no such column");
-                 means.add(column, value, 1.0);
-             },
-             "column"_a, "value"_a)
-        .def("mean",
-             [](const Means& means, std::size_t column) {
-                 require(column < means.size(), "no such column");
-                 return means.mean(column);
-             },
-             "column"_a)
+        .def(
+            "add",
+            [](Means& means, std::size_t column, double value) {
+                require(column < means.size(), "no such column");
+                means.add(column, value, 1.0);
+            },
+            "column"_a, "value"_a)
+        .def(
+            "mean",
+            [](const Means& means, std::size_t column) {
+                require(column < means.size(), "no such column");
+                return means.mean(column);
+            },
+            "column"_a)
         .def("add_rows", &add_rows, "X"_a.noconvert(), "weight"_a.noconvert())
         .def("fill", &fill, "X"_a.noconvert(), "columns"_a, "weight"_a.noconvert())
         .def("snapshot", &means_state)

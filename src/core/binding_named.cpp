@@ -34,7 +34,9 @@ struct GuardedRows : RowLearner {
     std::unique_lock<std::mutex> lock() override { return guarded.lock(); }
     std::size_t features() const override { return guarded.model.features(); }
     std::size_t outputs() const override { return guarded.model.outputs(); }
-    void predict(const double* x, double* yhat) const override { guarded.model.predict(x, 1, yhat); }
+    void predict(const double* x, double* yhat) const override {
+        guarded.model.predict(x, 1, yhat);
+    }
     void add_features(std::size_t count) override { guarded.model.add_features(count); }
     void add_outputs(std::size_t count) override { guarded.model.add_outputs(count); }
 };
@@ -75,8 +77,8 @@ struct NamedFilter {
 
     NamedFilter(nb::object filter, nb::object row_coder, double lam)
         : owner(std::move(filter)), coder(std::move(row_coder)),
-          means(nb::cast<Means*>(coder.attr("means"))), discount(lam),
-          learner(rows_of(owner, lam)), rows(nb::cast<nb::dict>(coder.attr("numbers"))) {
+          means(nb::cast<Means*>(coder.attr("means"))), discount(lam), learner(rows_of(owner, lam)),
+          rows(nb::cast<nb::dict>(coder.attr("numbers"))) {
         require(means->size() == learner->features(), "the coder does not fit the filter");
     }
 
@@ -143,8 +145,7 @@ struct NamedFilter {
     std::vector<double> step_class(nb::handle row, std::size_t k) {
         const auto held = learner->lock();
         take_row(row);  // first: an error in the row must leave the outputs as they are
-        if (k >= learner->outputs())
-            learner->add_outputs(k + 1 - learner->outputs());
+        if (k >= learner->outputs()) learner->add_outputs(k + 1 - learner->outputs());
         targets.assign(learner->outputs(), 0.0);
         targets[k] = 1.0;
         learn_taken();

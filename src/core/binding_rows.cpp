@@ -59,7 +59,8 @@ double target_of(PyObject* y) {
     double target = 0.0;
     const CellKind kind = read_cell(y, target);
     if (kind != CellKind::number || !is_usable(target)) {
-        PyErr_Format(PyExc_ValueError, "y is %R: y must be finite and below 2**500 in magnitude", y);
+        PyErr_Format(PyExc_ValueError, "y is %R: y must be finite and below 2**500 in magnitude",
+                     y);
         throw nb::python_error();
     }
     return target;
@@ -156,9 +157,7 @@ public:
         rows_.lags = std::move(lags);
     }
 
-    nb::object lags() const {
-        return rows_.lags.empty() ? nb::none() : copy_to_array(rows_.lags);
-    }
+    nb::object lags() const { return rows_.lags.empty() ? nb::none() : copy_to_array(rows_.lags); }
     bool shares_names() const { return rows_.shares_names(); }
 
     nb::object engine_object, coder_object;  // kept alive
@@ -188,7 +187,8 @@ private:
             : held(rows.lock_), not_nested(rows.busy_), coder(rows.coder_.lock()) {
             if (rows.engine_) engine = rows.engine_.lock();
             if (outputs > 0)
-                require(rows.needed_engine().outputs() == outputs, "one target per output is needed");
+                require(rows.needed_engine().outputs() == outputs,
+                        "one target per output is needed");
         }
     };
 
@@ -276,9 +276,9 @@ PyObject* translated(const Work& work) {
     } catch (nb::python_error& error) {
         error.restore();
     } catch (const nb::builtin_exception& error) {
-        PyErr_SetString(error.type() == nb::exception_type::type_error ? PyExc_TypeError
-                                                                       : PyExc_ValueError,
-                        error.what());
+        PyErr_SetString(
+            error.type() == nb::exception_type::type_error ? PyExc_TypeError : PyExc_ValueError,
+            error.what());
     } catch (const std::bad_alloc&) {
         PyErr_NoMemory();
     } catch (const std::exception& error) {
@@ -334,16 +334,18 @@ nb::object bound(PyMethodDef& method, nb::handle self) {
 void bind_lock(nb::module_& m) {
     nb::class_<Lock>(m, "Lock")
         .def(nb::init<>())
-        .def("__enter__", [](nb::handle_t<Lock> self) {
-            nb::cast<Lock&>(self).acquire();
-            return nb::borrow(self);
-        })
-        .def("__exit__",
-             [](Lock& lock, nb::handle, nb::handle, nb::handle) {
-                 if (!lock.release())
-                     throw std::runtime_error("a lock is released by who does not hold it");
-             },
-             "type"_a.none(), "value"_a.none(), "traceback"_a.none());
+        .def("__enter__",
+             [](nb::handle_t<Lock> self) {
+                 nb::cast<Lock&>(self).acquire();
+                 return nb::borrow(self);
+             })
+        .def(
+            "__exit__",
+            [](Lock& lock, nb::handle, nb::handle, nb::handle) {
+                if (!lock.release())
+                    throw std::runtime_error("a lock is released by who does not hold it");
+            },
+            "type"_a.none(), "value"_a.none(), "traceback"_a.none());
 }
 
 }  // namespace
@@ -353,20 +355,24 @@ void bind_rows(nb::module_& m) {
     nb::class_<NamedRows>(m, "NamedRows")
         .def(nb::init<nb::object, nb::object, nb::dict, nb::object, double, std::size_t>(),
              "engine"_a.none(), "coder"_a, "names"_a, "lock"_a, "discount"_a, "most_names"_a)
-        .def("predict_number",
-             [](NamedRows& rows, nb::handle x) { return rows.predict_number(x.ptr()); },
-             "x"_a.none())
-        .def("step_number",
-             [](NamedRows& rows, nb::handle x, nb::handle y) {
-                 return rows.step_number(x.ptr(), y.ptr());
-             },
-             "x"_a.none(), "y"_a.none())
+        .def(
+            "predict_number",
+            [](NamedRows& rows, nb::handle x) { return rows.predict_number(x.ptr()); },
+            "x"_a.none())
+        .def(
+            "step_number",
+            [](NamedRows& rows, nb::handle x, nb::handle y) {
+                return rows.step_number(x.ptr(), y.ptr());
+            },
+            "x"_a.none(), "y"_a.none())
         .def("predict_outputs", &NamedRows::predict_outputs, "x"_a.none())
         .def("step", &NamedRows::step, "x"_a.none(), "targets"_a)
         .def("step_class", &NamedRows::step_class, "x"_a.none(), "k"_a)
-        .def("code", [](NamedRows& rows, nb::handle x) { return rows.code(x, true); }, "x"_a.none())
-        .def("code_to_predict",
-             [](NamedRows& rows, nb::handle x) { return rows.code(x, false); }, "x"_a.none())
+        .def(
+            "code", [](NamedRows& rows, nb::handle x) { return rows.code(x, true); }, "x"_a.none())
+        .def(
+            "code_to_predict", [](NamedRows& rows, nb::handle x) { return rows.code(x, false); },
+            "x"_a.none())
         .def("rollback", &NamedRows::rollback)
         .def("use", &NamedRows::use, "engine"_a.none())
         .def("add_outputs", &NamedRows::add_outputs, "count"_a)

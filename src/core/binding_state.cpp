@@ -6,7 +6,8 @@ namespace dfop {
 nb::object to_array(std::vector<double> values, std::vector<std::size_t> shape) {
     auto* owned = new std::vector<double>(std::move(values));
     nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
-    return nb::cast(nb::ndarray<nb::numpy, double>(owned->data(), shape.size(), shape.data(), owner));
+    return nb::cast(
+        nb::ndarray<nb::numpy, double>(owned->data(), shape.size(), shape.data(), owner));
 }
 
 namespace {

@@ -93,9 +93,9 @@ nb::object calibrate(Calibration& part, const Matrix& scores, const Labels& labe
     require(scores.shape(1) == m, "scores has the wrong number of columns");
     require(labels.shape(0) == n, "labels has the wrong length");
     for (std::size_t t = 0; t < n; ++t)
-        require(labels.data()[t] >= 0 &&
-                    static_cast<std::size_t>(labels.data()[t]) < part.classes(),
-                "a label is none of the classes");
+        require(
+            labels.data()[t] >= 0 && static_cast<std::size_t>(labels.data()[t]) < part.classes(),
+            "a label is none of the classes");
     std::vector<double> p(n * part.classes());
     for (std::size_t t = 0; t < n; ++t) {
         part.probabilities(scores.data() + t * m, p.data() + t * part.classes());
@@ -157,8 +157,8 @@ void bind_uncertainty(nb::module_& m) {
         .def("state", &state<Intervals>)
         .def("restore", &restore<Intervals>, "state"_a)
         .def_static("shapes", &shapes<Intervals, std::size_t>, "outputs"_a);
-    m.attr("COVERAGES") = nb::tuple(nb::cast(std::vector<double>(
-        Intervals::kCoverages.begin(), Intervals::kCoverages.end())));
+    m.attr("COVERAGES") = nb::tuple(
+        nb::cast(std::vector<double>(Intervals::kCoverages.begin(), Intervals::kCoverages.end())));
 
     nb::class_<Calibration>(m, "Calibration")
         .def(nb::init<std::size_t>(), "classes"_a)
@@ -179,21 +179,24 @@ void bind_uncertainty(nb::module_& m) {
         .def_static("shapes", &shapes<Alarm>);
 
     nb::class_<ErrorRecord>(m, "ErrorRecord")
-        .def("__init__",
-             [](ErrorRecord* record, std::size_t experts) {
-                 require(experts > 0, "a record needs at least one expert");
-                 new (record) ErrorRecord(experts);
-             },
-             "experts"_a)
+        .def(
+            "__init__",
+            [](ErrorRecord* record, std::size_t experts) {
+                require(experts > 0, "a record needs at least one expert");
+                new (record) ErrorRecord(experts);
+            },
+            "experts"_a)
         .def("add", &add, "squared_errors"_a.noconvert())
         .def("mean", [](const ErrorRecord& r) { return to_array(r.mean(), {r.experts()}); })
         .def("recent", [](const ErrorRecord& r) { return to_array(r.recent(), {r.experts()}); })
         .def("history",
              [](const ErrorRecord& r) { return to_array(r.history(), {r.pieces(), r.experts()}); })
         .def_prop_ro("experts", &ErrorRecord::experts)
-        .def_prop_ro("rows", [](const ErrorRecord& r) { return static_cast<std::size_t>(r.rows()); })
-        .def_prop_ro("piece_length",
-                     [](const ErrorRecord& r) { return static_cast<std::size_t>(r.piece_length()); })
+        .def_prop_ro("rows",
+                     [](const ErrorRecord& r) { return static_cast<std::size_t>(r.rows()); })
+        .def_prop_ro(
+            "piece_length",
+            [](const ErrorRecord& r) { return static_cast<std::size_t>(r.piece_length()); })
         .def("state", &state<ErrorRecord>)
         .def("restore", &restore<ErrorRecord>, "state"_a)
         .def_static("shapes", &shapes<ErrorRecord, std::size_t>, "experts"_a);

@@ -68,7 +68,7 @@ public:
 
     template <class Self, class Visitor>
     static void fields(std::size_t classes, Self* self, Visitor&& visit) {
-        const auto list = [&](const char* name, double low, double high, double Curve::*member) {
+        const auto list = [&](const char* name, double low, double high, double Curve::* member) {
             visit.array({name, {classes}, low, high},
                         [=](std::size_t k) -> auto& { return self->curves_[k].*member; });
         };
@@ -88,11 +88,11 @@ public:
     }
 
 private:
-    static constexpr double kForget = 0.005;       // of the curves, per row of the class
-    static constexpr double kPrior = 1.0;          // weight of the start, which does not fade
-    static constexpr double kLargestLead = 1.5;    // targets are 1 apart, or 2 (margins)
-    static constexpr double kLargestWeight = 20.0; // on separable streams the slope has no maximum
-    static constexpr double kLeast = 0.01;         // of the other classes, before normalising
+    static constexpr double kForget = 0.005;        // of the curves, per row of the class
+    static constexpr double kPrior = 1.0;           // weight of the start, which does not fade
+    static constexpr double kLargestLead = 1.5;     // targets are 1 apart, or 2 (margins)
+    static constexpr double kLargestWeight = 20.0;  // on separable streams the slope has no maximum
+    static constexpr double kLeast = 0.01;          // of the other classes, before normalising
     static constexpr double kLeastCurvature = 1e-3;
     static constexpr double kAhead = 1.0 + 1e-9, kTilt = 1e-6;
 

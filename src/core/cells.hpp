@@ -43,12 +43,13 @@ inline std::string_view strip_text(PyObject* text, nanobind::object& owner) {
     PyErr_Clear();  // no valid Unicode
     owner = nanobind::steal(PyUnicode_AsEncodedString(text, "utf-8", "surrogatepass"));
     if (!owner.is_valid()) throw nanobind::python_error();
-    return {PyBytes_AS_STRING(owner.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(owner.ptr()))};
+    return {PyBytes_AS_STRING(owner.ptr()),
+            static_cast<std::size_t>(PyBytes_GET_SIZE(owner.ptr()))};
 }
 
 inline nanobind::object to_python(std::string_view utf8) {
-    PyObject* text = PyUnicode_DecodeUTF8(utf8.data(), static_cast<Py_ssize_t>(utf8.size()),
-                                          "surrogatepass");
+    PyObject* text =
+        PyUnicode_DecodeUTF8(utf8.data(), static_cast<Py_ssize_t>(utf8.size()), "surrogatepass");
     if (!text) throw nanobind::python_error();
     return nanobind::steal(text);
 }
@@ -68,8 +69,8 @@ inline bool reads_as_number(std::string_view stripped) {
 
 // The last error was one by which a value says that it is no number: clears it.
 inline bool is_no_number_error() {
-    const bool expected = PyErr_ExceptionMatches(PyExc_TypeError) ||
-                          PyErr_ExceptionMatches(PyExc_ValueError);
+    const bool expected =
+        PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_ValueError);
     if (!expected) throw nanobind::python_error();
     PyErr_Clear();
     return true;

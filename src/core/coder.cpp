@@ -22,7 +22,8 @@ std::array<std::uint32_t, 256> crc_table() {
 std::size_t bucket_of(std::string_view text) {
     static const std::array<std::uint32_t, 256> table = crc_table();
     std::uint32_t c = 0xFFFFFFFFu;
-    for (const char byte : text) c = table[(c ^ static_cast<unsigned char>(byte)) & 0xFFu] ^ (c >> 8);
+    for (const char byte : text)
+        c = table[(c ^ static_cast<unsigned char>(byte)) & 0xFFu] ^ (c >> 8);
     return (c ^ 0xFFFFFFFFu) % kBuckets;
 }
 

@@ -39,7 +39,8 @@ const double* DictCoder::code(PyObject* row, bool learn) {
 }
 
 void DictCoder::start_row(PyObject* row) {
-    if (!PyDict_Check(row)) throw nb::type_error("a row must be a dict of feature names and values");
+    if (!PyDict_Check(row))
+        throw nb::type_error("a row must be a dict of feature names and values");
     if (version_ != coder_.version()) {
         slots_.clear();
         version_ = coder_.version();
@@ -70,8 +71,8 @@ std::size_t DictCoder::read_known(PyObject* row) {
                 return kNone;
             }
         } else {
-            const std::size_t place = PyUnicode_Check(value) ? known_text(name, value, position)
-                                                             : kNone;
+            const std::size_t place =
+                PyUnicode_Check(value) ? known_text(name, value, position) : kNone;
             if (place == kNone) return kNone;
             values_[place] = 1.0;
             ++position;
@@ -143,11 +144,13 @@ void DictCoder::read_cells(PyObject* row, bool learn) {
     }
     if (learn && something_new) open();
     write_cells();
-    for (const Cell& cell : cells_) shares_names_ = shares_names_ || (learn && cell.bucket != kNone);
+    for (const Cell& cell : cells_)
+        shares_names_ = shares_names_ || (learn && cell.bucket != kNone);
 }
 
 DictCoder::Cell DictCoder::read_cell_of(PyObject* name, PyObject* value, std::size_t position) {
-    Cell cell{nb::borrow(name), nb::borrow(value), {}, CellKind::other, 0.0, {}, kNone, kNone, kNone};
+    Cell cell{
+        nb::borrow(name), nb::borrow(value), {}, CellKind::other, 0.0, {}, kNone, kNone, kNone};
     cell.kind = read_cell(value, cell.number);
     if (cell.kind == CellKind::text) {
         cell.text = strip_text(value, cell.bytes);
@@ -165,11 +168,9 @@ void DictCoder::check(const Cell& cell) const {
             "feature %R is %R; expected text or a finite number below 2**500 in magnitude: encode "
             "or drop it before learning";
     else if (cell.kind == CellKind::number && kind == Kind::text)
-        problem =
-            "feature %R is %R, but it was text before: give a feature values of one kind";
+        problem = "feature %R is %R, but it was text before: give a feature values of one kind";
     else if (cell.kind == CellKind::text && kind == Kind::number)
-        problem =
-            "feature %R is %R, but it was a number before: give a feature values of one kind";
+        problem = "feature %R is %R, but it was a number before: give a feature values of one kind";
     if (!problem) return;
     PyErr_Format(PyExc_ValueError, problem, cell.name.ptr(), cell.value.ptr());
     throw nb::python_error();

@@ -71,7 +71,9 @@ private:
     void write_shared();
     std::size_t column_at(PyObject* name, std::size_t position);
     std::size_t column_of(PyObject* name) const;
-    bool is_full() const { return static_cast<std::size_t>(PyDict_Size(names_.ptr())) >= most_names_; }
+    bool is_full() const {
+        return static_cast<std::size_t>(PyDict_Size(names_.ptr())) >= most_names_;
+    }
 
     Coder& coder_;
     nb::dict names_;

@@ -20,8 +20,7 @@ public:
     static constexpr double kRecent = 1.0 / 500;
 
     // At least one expert.
-    explicit ErrorRecord(std::size_t experts)
-        : mean_(experts), recent_(experts), open_(experts) {}
+    explicit ErrorRecord(std::size_t experts) : mean_(experts), recent_(experts), open_(experts) {}
 
     // Squared errors of one row, one per expert. Means, not sums: nothing can overflow.
     void update(const double* squared_errors) {

@@ -20,8 +20,7 @@ public:
     FeatureMap(Kind kind, std::size_t features, double width, std::size_t count)
         : kind_(kind), width_(width), count_(count) {
         if (kind_ == Kind::fourier)
-            for (std::size_t i = 0; i < count_; ++i)
-                phases_.push_back(phase(i));
+            for (std::size_t i = 0; i < count_; ++i) phases_.push_back(phase(i));
         add_features(features);
     }
 

@@ -28,9 +28,7 @@ constexpr double kUnseen = 1e-200;
 constexpr double kWalkFading = 1.1;
 constexpr std::size_t kChunkDoubles = 8192;
 
-double fading_of(double growth, double walk) {
-    return walk > 0.0 ? growth * kWalkFading : growth;
-}
+double fading_of(double growth, double walk) { return walk > 0.0 ? growth * kWalkFading : growth; }
 
 // The row that will be staged when this chunk has been learned.
 inline void prefetch(const double* row, std::size_t features) {
@@ -107,8 +105,7 @@ void Filter::resize(std::size_t tiles, std::size_t outputs) {
     U_.resize(panel_offset(tiles), 0.0);
     D_.resize(new_padded, kUnseen);
     limit_.resize(new_padded, kUnseen);
-    for (Buffer* buffer : {&scale_, &inverse_scale_, &inverse_largest_})
-        buffer->resize(new_padded);
+    for (Buffer* buffer : {&scale_, &inverse_scale_, &inverse_largest_}) buffer->resize(new_padded);
     for (std::size_t j = old_padded; j < new_padded; ++j) {
         U_[tile_offset(j, j)] = 1.0;
         set_scale(j, kSmallest);
@@ -284,9 +281,8 @@ DFOP_INLINE std::size_t Filter::pass_time(const Rows& rows, std::size_t start, s
 // Learns up to `staged` rows and returns how many. Features that are the same but for rounding,
 // and far beyond what D can tell apart, may drive U and D apart until they overflow; x'Px tells, and
 // new limits end it before the next row.
-DFOP_INLINE std::size_t Filter::learn_chunk(const Rows& rows, std::size_t start,
-                                            std::size_t staged, const Workspace& space,
-                                            const Counters& first) {
+DFOP_INLINE std::size_t Filter::learn_chunk(const Rows& rows, std::size_t start, std::size_t staged,
+                                            const Workspace& space, const Counters& first) {
     const double* y = rows.y.values + static_cast<std::ptrdiff_t>(start) * rows.y.row;
     const std::size_t learned = kernel_->learn(
         state(), {staged, space.x, space.growth, space.walk, y, rows.y.row, rows.y.column,
@@ -342,8 +338,8 @@ void Filter::forget(double discount, double walk) {
     kernel_->forget(D_.data(), limit_.data(), padded(), growth, walk);
 }
 
-double Filter::replay(const double* X, Targets y, Steps steps, PerRow discount,
-                      PerRow log_discount, double* stamps, double now, double* yhat) {
+double Filter::replay(const double* X, Targets y, Steps steps, PerRow discount, PerRow log_discount,
+                      double* stamps, double now, double* yhat) {
     thread_local std::vector<double> unread;
     unread.resize(outputs_);
     for (std::size_t i = 0; i < steps.count; ++i) {
@@ -351,8 +347,7 @@ double Filter::replay(const double* X, Targets y, Steps steps, PerRow discount,
         const auto s = static_cast<std::size_t>(step < 0 ? ~step : step);
         if (step < 0) {
             const double gain = std::exp(now - stamps[s]);
-            learn(X + s * features_, 1, y.from(s), kNoDiscount, {&gain, 0}, kNoWalk,
-                  unread.data());
+            learn(X + s * features_, 1, y.from(s), kNoDiscount, {&gain, 0}, kNoWalk, unread.data());
             continue;
         }
         const std::size_t rows = steps.labelled_at_once(i);
@@ -388,8 +383,7 @@ void Filter::drop_output(std::size_t k) {
 
 std::size_t Filter::memory_bytes() const {
     std::size_t numbers = 0;
-    for (const Buffer* part :
-         {&U_, &D_, &limit_, &W_, &scale_, &inverse_scale_, &inverse_largest_})
+    for (const Buffer* part : {&U_, &D_, &limit_, &W_, &scale_, &inverse_scale_, &inverse_largest_})
         numbers += part->capacity();
     return numbers * sizeof(double);
 }

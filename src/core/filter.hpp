@@ -82,8 +82,8 @@ public:
     // A row of gain 0 is predicted and otherwise not seen.
     // `walk` is how much further than by forgetting the weights may have moved since the row
     // before: it is added to D.
-    void learn(const double* X, std::size_t n, Targets y, PerRow discount, PerRow gain,
-               PerRow walk, double* yhat);
+    void learn(const double* X, std::size_t n, Targets y, PerRow discount, PerRow gain, PerRow walk,
+               double* yhat);
     void predict(const double* X, std::size_t n, double* yhat) const;
     // Time passes without a row to learn: what was learned counts discount times as much.
     // forget(lam) and then a row of discount 1 is the same, bit for bit, as a row of discount lam.

@@ -36,8 +36,8 @@ public:
                 double widest = 0.0;  // as half_widths gives it
                 for (std::size_t l = 0; l < kLevels; ++l) {
                     widest = std::max(widest, tracker.ratio[l]);
-                    const double moved =
-                        tracker.ratio[l] * (size > widest * tracker.mean ? step.up[l] : step.down[l]);
+                    const double moved = tracker.ratio[l] *
+                                         (size > widest * tracker.mean ? step.up[l] : step.down[l]);
                     tracker.ratio[l] = std::clamp(moved, kSmallestRatio, kLargestRatio);
                 }
             }
@@ -53,8 +53,8 @@ public:
             double widest = 0.0;
             for (std::size_t l = 0; l < kLevels; ++l) {
                 widest = std::max(widest, tracker.ratio[l]);
-                *out++ = rows_ > 0.0 ? widest * tracker.mean
-                                     : std::numeric_limits<double>::infinity();
+                *out++ =
+                    rows_ > 0.0 ? widest * tracker.mean : std::numeric_limits<double>::infinity();
             }
         }
     }

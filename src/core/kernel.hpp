@@ -31,26 +31,26 @@ inline constexpr double kLargestAlpha = 1e75;
 
 struct State {
     std::size_t dimension = 0;  // d
-    std::size_t tiles = 0;    // d rounded up, in tiles
-    std::size_t outputs = 0;  // m
-    double* U = nullptr;      // panel_offset(tiles)
-    double* D = nullptr;      // 4 * tiles
-    double* cap = nullptr;    // 4 * tiles: how far forgetting may raise D
-    double* W = nullptr;      // outputs x (4 * tiles): one row of weights per output
+    std::size_t tiles = 0;      // d rounded up, in tiles
+    std::size_t outputs = 0;    // m
+    double* U = nullptr;        // panel_offset(tiles)
+    double* D = nullptr;        // 4 * tiles
+    double* cap = nullptr;      // 4 * tiles: how far forgetting may raise D
+    double* W = nullptr;        // outputs x (4 * tiles): one row of weights per output
 };
 
 // A run of consecutive rows that are learned together; x already scaled and padded.
 struct Chunk {
     std::size_t rows = 0;
-    const double* x = nullptr;         // rows x (4 * tiles)
-    const double* growth = nullptr;    // rows: 1 / lam_t
-    const double* walk = nullptr;      // rows: what is added to D as well
-    const double* y = nullptr;         // row t, output k at y[t * y_row + k * y_col]
+    const double* x = nullptr;       // rows x (4 * tiles)
+    const double* growth = nullptr;  // rows: 1 / lam_t
+    const double* walk = nullptr;    // rows: what is added to D as well
+    const double* y = nullptr;       // row t, output k at y[t * y_row + k * y_col]
     std::ptrdiff_t y_row = 0, y_col = 0;
-    double* yhat = nullptr;            // rows x outputs, written before y is read
-    double* alpha = nullptr;           // rows: in, the noise variance; out, plus x'Px
-    double* b = nullptr;               // rows x (4 * tiles), scratch: becomes P x
-    double* pv = nullptr;              // 8 * tiles, scratch
+    double* yhat = nullptr;   // rows x outputs, written before y is read
+    double* alpha = nullptr;  // rows: in, the noise variance; out, plus x'Px
+    double* b = nullptr;      // rows x (4 * tiles), scratch: becomes P x
+    double* pv = nullptr;     // 8 * tiles, scratch
 };
 
 struct Kernel {
@@ -68,8 +68,12 @@ struct Kernel {
     bool (*all_within)(const double* values, std::size_t n, double bound);
 };
 
-namespace baseline { extern const Kernel kernel; }
-namespace avx2 { extern const Kernel kernel; }
+namespace baseline {
+extern const Kernel kernel;
+}
+namespace avx2 {
+extern const Kernel kernel;
+}
 
 // The kernel of that name, nullptr where this processor has none.
 const Kernel* find_kernel(std::string_view name);

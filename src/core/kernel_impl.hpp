@@ -71,7 +71,8 @@ inline void scalars(const State& s, std::size_t panel, double growth, double wal
                     double& inverse_alpha, double* pv) {
     double* D = s.D + kTile * panel;
     const Vec f = load(pv);
-    const Vec d = min(fma(load(D), broadcast(growth), broadcast(walk)), load(s.cap + kTile * panel));
+    const Vec d =
+        min(fma(load(D), broadcast(growth), broadcast(walk)), load(s.cap + kTile * panel));
     const Vec v = mul(d, f);
     const Vec increase = running_sum(mul(f, v));
     const Vec a = add(broadcast(alpha), increase);
@@ -178,8 +179,7 @@ std::size_t learn_panels(const State& s, const Chunk& c, std::size_t rows, std::
         all_scalars(t + 1);
     }
     double* b = c.b + t * padded;
-    for (std::size_t j = first; j < end; ++j)
-        pass<true, false>(panel(j), j + 1, pv(j), b, nullptr);
+    for (std::size_t j = first; j < end; ++j) pass<true, false>(panel(j), j + 1, pv(j), b, nullptr);
     if (output) output->learn(t);
     return t + 1;
 }

@@ -42,7 +42,8 @@ public:
             for (; j + 2 <= d; j += 2) add_block<2>(X, t, rows, j, weight);
             for (; j < d; ++j) add_block<1>(X, t, rows, j, weight);
         }
-        if (weight.step == 0 && weight.values[0] == 1.0)  // counts of whole numbers are exact in any order
+        if (weight.step == 0 &&
+            weight.values[0] == 1.0)  // counts of whole numbers are exact in any order
             for (double& count : count_) count += static_cast<double>(n);
         else
             for (std::size_t t = 0; t < n; ++t)

@@ -32,8 +32,8 @@ inline void moved(const double* fast, const double* slow, const double* variance
                      geometric_sum(discount_slow * discount_slow, rows) / (s * s) -
                      2.0 * geometric_sum(discount_fast * discount_slow, rows) / (f * s);
     for (std::size_t j = 0; j < count; ++j) {
-        const double error = std::sqrt(std::max(g * f, 0.0)) * std::sqrt(noise) *
-                             std::sqrt(variances[j]);
+        const double error =
+            std::sqrt(std::max(g * f, 0.0)) * std::sqrt(noise) * std::sqrt(variances[j]);
         const double gap = fast[j] - slow[j];
         // Without noise every difference is a movement, and none where there is no difference.
         z[j] = std::clamp(gap == 0.0 ? 0.0 : gap / error, -1e6, 1e6);

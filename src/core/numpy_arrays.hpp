@@ -24,7 +24,7 @@ inline void import_numpy() {
 
 // An array of that type and number of dimensions, C-ordered; a TypeError otherwise.
 inline PyArrayObject* as_array(nanobind::handle object, int type, int dimensions,
-                                      const char* message) {
+                               const char* message) {
     auto* array = reinterpret_cast<PyArrayObject*>(object.ptr());
     if (!PyArray_Check(object.ptr()) || PyArray_TYPE(array) != type ||
         PyArray_NDIM(array) != dimensions || !PyArray_ISCARRAY_RO(array))

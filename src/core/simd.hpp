@@ -64,7 +64,8 @@ inline Vec sums(Vec a, Vec b, Vec c, Vec d) {
 }
 inline double sum(Vec a) {
     const Vec pairs = _mm256_hadd_pd(a, a);
-    return _mm_cvtsd_f64(_mm_add_sd(_mm256_castpd256_pd128(pairs), _mm256_extractf128_pd(pairs, 1)));
+    return _mm_cvtsd_f64(
+        _mm_add_sd(_mm256_castpd256_pd128(pairs), _mm256_extractf128_pd(pairs, 1)));
 }
 
 #else

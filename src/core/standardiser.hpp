@@ -25,8 +25,8 @@ public:
     void standardise(const double* x, double* z) const {
         for (std::size_t j = 0; j < features(); ++j) {
             const double spread = std::sqrt(squares_[j] / std::max(rows_, 1.0));
-            z[j] = spread > 0.0 ? std::clamp((x[j] - mean_[j]) / spread, -kFarthest, kFarthest)
-                                : 0.0;
+            z[j] =
+                spread > 0.0 ? std::clamp((x[j] - mean_[j]) / spread, -kFarthest, kFarthest) : 0.0;
         }
     }
 

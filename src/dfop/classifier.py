@@ -13,7 +13,7 @@ from .insight.experts import weights_of
 from .insight.views import Insight
 from .model.estimator import Estimator, joined
 from .model.label_targets import LabelTarget
-from .model.model import Run
+from .model.model import Model, Run
 from .model.monitor import LabelMonitor
 from .model.several_labels import SeveralLabels
 
@@ -23,9 +23,10 @@ Array = NDArray[np.float64]
 class DFOPClassifier(ClassifierMixin, Insight, Estimator):
     r"""Linear classification on a stream that changes: exact, one pass, constant memory.
 
-    Forgetting least squares on coded labels (see `DFOPRegressor` for the objective). Two
-    classes: -1 and +1, and the sign of the margin decides; a margin of exactly 0 means the first
-    class. More classes: one output each, the largest decides, of equal ones the first.
+    Forgetting least squares on coded labels (see `DFOPRegressor` for the objective). Classes are
+    numbered in the order in which they are learned. Two classes: -1 and +1, and the sign of the
+    margin decides; a margin of exactly 0 means the class learned first. More classes: one output
+    each, the largest decides, of equal ones (within 1e-9) the class learned first.
     ``y`` of shape (n, m) are m targets, each with classes of its own; all share one covariance.
     Rows may hold text and missing values, as in `DFOPRegressor`.
 
@@ -292,8 +293,10 @@ class DFOPClassifier(ClassifierMixin, Insight, Estimator):
         ndarray of shape (n,) or (n, m)
             The labels.
         """
-        model, outputs = self._predicted(X)
-        return model.target.decode(outputs)
+        decoded: NDArray[Any] = self._predicted(
+            X, lambda model, outputs: model.target.decode(outputs)
+        )
+        return decoded
 
     def decision_function(self, X: Any) -> Any:
         """Margins of rows with the model as it is now.
@@ -310,10 +313,12 @@ class DFOPClassifier(ClassifierMixin, Insight, Estimator):
             For y of shape (n, m): shape (n, m) where every target has two classes, else a list
             with one entry per target.
         """
-        model, outputs = self._predicted(X)
-        target = model.target
-        assert isinstance(target, LabelTarget | SeveralLabels)
-        return target.margins(outputs)
+
+        def margins(model: Model, outputs: Array) -> Any:
+            assert isinstance(model.target, LabelTarget | SeveralLabels)
+            return model.target.margins(outputs)
+
+        return self._predicted(X, margins)
 
     def predict_proba(self, X: Any) -> Any:
         """Class probabilities of rows with the model as it is now.
@@ -334,14 +339,13 @@ class DFOPClassifier(ClassifierMixin, Insight, Estimator):
             the second class, where every target has two classes, else a list with one entry per
             target.
         """
-        model, outputs = self._predicted(X)
-        with model.lock:
-            told = (
-                model.monitor.probabilities(outputs)
-                if isinstance(model.monitor, LabelMonitor)
-                else None
-            )
-        return _probabilities(Run(model.target, outputs, told))
+
+        def probabilities(model: Model, outputs: Array) -> Any:
+            monitor = model.monitor
+            known = monitor.probabilities(outputs) if isinstance(monitor, LabelMonitor) else None
+            return _probabilities(Run(model.target, outputs, known))
+
+        return self._predicted(X, probabilities)
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """Share of rows predicted right (with all their labels, for y of shape (n, m)).
@@ -406,7 +410,7 @@ def _probabilities(run: Run) -> Any:
     """Show the probabilities of rows: calibrated, or what a single filter's outputs say."""
     target = run.target
     if isinstance(target, SeveralLabels):
-        return target.shown(run.told or target.probabilities(run.outputs))
+        return target.shown(run.monitored or target.probabilities(run.outputs))
     assert isinstance(target, LabelTarget)
-    told = target.probabilities(run.outputs) if run.told is None else run.told[0]
-    return target.shown(told)
+    probabilities = target.probabilities(run.outputs) if run.monitored is None else run.monitored[0]
+    return target.shown(probabilities)

@@ -13,6 +13,7 @@ from .insight.experts import bank_of, weights_of
 from .insight.uncertainty import half_widths_at
 from .insight.views import Insight
 from .model.estimator import Estimator, joined
+from .model.model import Model
 from .model.monitor import NumberMonitor
 from .model.targets import NumberTarget
 
@@ -237,13 +238,15 @@ class DFOPRegressor(RegressorMixin, Insight, Estimator):
         >>> bool(-1.2 < low < -0.2 and 2.2 < high < 3.2)  # 1 -+ 1.64 for this noise
         True
         """
-        model, outputs = self._predicted(X)
-        with model.lock:
+
+        def ends(model: Model, outputs: Array) -> Array:
             bank_of(model, "predict_interval")
             monitor = model.monitor
             assert isinstance(monitor, NumberMonitor)
             half = half_widths_at(monitor.intervals.half_widths(), coverage)
-        return _ends(outputs, half, model.target.flat)
+            return _ends(outputs, half, model.target.flat)
+
+        return self._predicted(X, ends)
 
     def predict_interval_then_learn(
         self,
@@ -271,7 +274,7 @@ class DFOPRegressor(RegressorMixin, Insight, Estimator):
             raise AttributeError('intervals need the automatic learner: forgetting="auto"')
         half_widths_at(np.zeros(len(COVERAGES)), coverage)  # refuse before learning
         runs = self._learn(X, y, sample_weight=sample_weight)
-        half = half_widths_at(np.concatenate([run.told for run in runs]), coverage)
+        half = half_widths_at(np.concatenate([run.monitored for run in runs]), coverage)
         outputs = np.concatenate([run.outputs for run in runs])
         return _ends(outputs, half, runs[-1].target.flat)
 
@@ -288,8 +291,8 @@ class DFOPRegressor(RegressorMixin, Insight, Estimator):
         ndarray of shape (n,) or (n, m)
             The predictions.
         """
-        model, outputs = self._predicted(X)
-        return model.target.decode(outputs)
+        decoded: Array = self._predicted(X, lambda model, outputs: model.target.decode(outputs))
+        return decoded
 
     @property
     def coef_(self) -> Array:
@@ -297,7 +300,7 @@ class DFOPRegressor(RegressorMixin, Insight, Estimator):
         model = self._weighted()
         with model.lock:
             coef = weights_of(model)[0]
-        return coef[0] if model.target.flat else coef
+            return coef[0] if model.target.flat else coef
 
     @property
     def intercept_(self) -> Any:
@@ -305,7 +308,7 @@ class DFOPRegressor(RegressorMixin, Insight, Estimator):
         model = self._weighted()
         with model.lock:
             constant = weights_of(model)[1]
-        return float(constant[0]) if model.target.flat else constant
+            return float(constant[0]) if model.target.flat else constant
 
 
 def _ends(outputs: Array, half: Array, flat: bool) -> Array:

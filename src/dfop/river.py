@@ -8,6 +8,7 @@ the start, and the same as `dfop.DFOPRegressor` and `dfop.DFOPClassifier` on the
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -59,17 +60,7 @@ class _RiverLearner(Insight, base.Estimator):
     """Whether a parameter was set since the model was made."""
 
     def __init__(self, target: Target, **parameters: Any) -> None:
-        settings = Settings.of(**parameters)
-        if isinstance(settings.rule, ByClock):
-            raise ValueError(
-                "River's learn_one has no time: choose a forgetting by rows, such as "
-                "forgetting=0.001 or half_life(700); dfop.DFOPRegressor forgets by the clock"
-            )
-        if settings.transformer is not None:
-            raise ValueError(
-                f"features={settings.features!r} is a transformer of arrays, and rows are dicts: "
-                "put one of River's transformers before the model, in a pipeline"
-            )
+        settings = _settings(parameters)
         for name, value in parameters.items():
             setattr(self, name, value)
         self._use(Model(settings, target, by_name=True))
@@ -98,7 +89,7 @@ class _RiverLearner(Insight, base.Estimator):
 
     def __getstate__(self) -> dict[str, Any]:
         fast = ("learn_one", "predict_one", "_rows")
-        return {name: value for name, value in vars(self).items() if name not in fast}
+        return {name: value for name, value in vars(self).copy().items() if name not in fast}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -107,15 +98,23 @@ class _RiverLearner(Insight, base.Estimator):
 
     def _checked(self) -> Model:
         """Return the model; refuse parameters changed since the first row."""
-        model = self._model
         if self._touched and self._parameters() != self._made_with:
-            given = dict(zip((n for n in _PARAMETERS if n in vars(self)), self._parameters(),
-                             strict=True))  # fmt: skip
-            settings = Settings.of(**given)
-            if model.engine is not None:
-                model.settings.check_same(settings)
-            self._use(Model(settings, model.target, by_name=True))
+            with self._model.lock:
+                self._take_parameters()
         return self._model
+
+    def _take_parameters(self) -> None:
+        """Start anew with changed parameters, if there was no row yet."""
+        model = self._model
+        names = (name for name in _PARAMETERS if name in vars(self))
+        settings = _settings(dict(zip(names, self._parameters(), strict=True)))
+        if model.engine is not None:
+            model.settings.check_same(settings)
+            return
+        target = model.target
+        if isinstance(target, LabelTarget):
+            target = replace(target, limit=settings.max_classes)
+        self._use(Model(settings, target, by_name=True))
 
     def __dfop_model__(self) -> Model:
         """Return the model, for a file."""
@@ -325,8 +324,10 @@ class DFOPRegressor(_RiverLearner, base.MiniBatchRegressor):
 class DFOPClassifier(_RiverLearner, base.MiniBatchClassifier):
     """Forgetting least squares on class labels for River; features and classes may come and go.
 
-    One output per class, 1 for its rows and 0 for the others; the largest decides, of equal ones
-    the class seen first. Text and missing values are coded as in `DFOPRegressor`.
+    The same model as `dfop.DFOPClassifier`: two classes are a margin, -1 for the class learned
+    first and +1 for the second; from the third on there is one output per class, and the largest
+    decides, of equal ones (within 1e-9) the class learned first. Text and missing values are coded
+    as in `DFOPRegressor`.
 
     Parameters
     ----------
@@ -505,6 +506,22 @@ class DFOPClassifier(_RiverLearner, base.MiniBatchClassifier):
         if isinstance(model.monitor, LabelMonitor):
             return model.monitor.probabilities(active)[0]
         return model.target.probabilities(active)
+
+
+def _settings(parameters: dict[str, Any]) -> Settings:
+    """Check parameters; refuse those that only arrays have a use for."""
+    settings = Settings.of(**parameters)
+    if isinstance(settings.rule, ByClock):
+        raise ValueError(
+            "River's learn_one has no time: choose a forgetting by rows, such as "
+            "forgetting=0.001 or half_life(700); dfop.DFOPRegressor forgets by the clock"
+        )
+    if settings.transformer is not None:
+        raise ValueError(
+            f"features={settings.features!r} is a transformer of arrays, and rows are dicts: "
+            "put one of River's transformers before the model, in a pipeline"
+        )
+    return settings
 
 
 def _series(X: Any, values: NDArray[Any]) -> Any:

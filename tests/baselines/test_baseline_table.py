@@ -43,7 +43,8 @@ def accuracy(model, X, y, trials):
 
 @pytest.mark.parametrize("name", SIX)
 def test_window_neighbour_within_three_tenths_of_the_paper(published, name):
-    ours = accuracy(WindowNeighbour(100), *published(name), trials=10)
+    X, y = published(name)
+    ours = accuracy(WindowNeighbour(100), X, y, trials=10 if len(X) < 50_000 else 3)
     assert ours == pytest.approx(PAPER[name]["1NN-win"], abs=0.3)
 
 

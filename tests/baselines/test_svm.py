@@ -6,7 +6,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from dfop.baselines import AdaptiveSVM, FixedSVM, WindowSVM
-from dfop.baselines._svm import Machine
+from dfop.baselines.svm import Machine
 
 
 def svc(X, y, **parameters):

@@ -87,3 +87,14 @@ def test_a_feature_that_no_row_has_had_yet_waits_with_its_whole_prior():
     learn(bank, row, np.zeros((1, 1)))
     _, P = closed_form(np.vstack([X[:SINCE], row]), np.vstack([y[:SINCE], [[0.0]]]), [4, 4, 8 / 3])
     np.testing.assert_allclose(bank.variances(0), P, rtol=1e-9)
+
+
+@pytest.mark.parametrize("added", [1, 2, 7])
+def test_forgetting_winds_a_relative_prior_up_to_a_thousand_times_the_share_of_now(added):
+    prior = 6.0
+    design = ([("linear", 0.0, 0)], [(0, 0.5, 0.0)], True, prior, True, 1e-9)
+    bank = Bank(0, [("number", 1)], *design)
+    bank.add_features(added)
+    for _ in range(5):
+        bank.forget(20.0)
+    assert bank.variances(0)[0] == pytest.approx(1e3 * prior / (added + 1), rel=1e-12)

@@ -49,7 +49,7 @@ def labelled():
 @pytest.mark.parametrize("model", HONEST, ids=lambda m: type(m).__name__)
 def test_honest_classifiers_pass(model, labelled):
     X, y = labelled
-    check_honest(model, (X[:250], y[:250]), cuts=2)
+    check_honest(model, (X[:150], y[:150]), cuts=1)
 
 
 @pytest.mark.parametrize("model", HONEST, ids=lambda m: type(m).__name__)
@@ -66,8 +66,8 @@ def test_shuffled_labels_are_at_chance(model, labelled):
     "model", [SGDRegressor(), LeastSquares(), Remembering(), LateLeastSquares()]
 )
 def test_honest_regressors_pass(model, delay):
-    X = np.random.default_rng(0).normal(size=(150, 5))
-    check_honest(model, (X, X @ np.arange(5.0)), delay=delay, cuts=3)
+    X = np.random.default_rng(0).normal(size=(100, 5))
+    check_honest(model, (X, X @ np.arange(5.0)), delay=delay, cuts=2)
 
 
 def test_the_printed_algorithm_leaks(labelled):

@@ -7,8 +7,8 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.utils import check_scalar
 
-from dfop.baselines._base import Floats, StreamRegressor
-from dfop.baselines._least_squares import LeastSquares
+from dfop.baselines.base import Floats, StreamRegressor
+from dfop.baselines.least_squares import LeastSquares
 
 
 class AdditiveExpert(StreamRegressor):

@@ -7,8 +7,8 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.utils import check_scalar
 
-from dfop.baselines._base import Codes, Floats, StreamClassifier
-from dfop.baselines._naive_bayes import NaiveBayesBank
+from dfop.baselines.base import Codes, Floats, StreamClassifier
+from dfop.baselines.naive_bayes import NaiveBayesBank
 
 
 class DynamicWeightedMajority(StreamClassifier):

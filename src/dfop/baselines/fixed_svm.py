@@ -7,10 +7,10 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.utils import check_scalar
 
-from dfop.baselines._base import Codes, Floats, StreamClassifier
-from dfop.baselines._batches import BatchLearner
-from dfop.baselines._svm import Machine
+from dfop.baselines.base import Codes, Floats, StreamClassifier
+from dfop.baselines.batches import BatchLearner
 from dfop.baselines.majority_class import MajorityClass
+from dfop.baselines.svm import Machine
 
 
 class FixedSVM(BatchLearner, StreamClassifier):

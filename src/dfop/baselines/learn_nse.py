@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.utils import check_scalar
 
-from dfop.baselines._base import Codes, Floats, StreamClassifier, StreamRegressor
-from dfop.baselines._batches import BatchLearner
-from dfop.baselines._least_squares import LeastSquares
-from dfop.baselines._naive_bayes import BatchNaiveBayes, opinions
+from dfop.baselines.base import Codes, Floats, StreamClassifier, StreamRegressor
+from dfop.baselines.batches import BatchLearner
+from dfop.baselines.least_squares import LeastSquares
 from dfop.baselines.majority_class import MajorityClass
+from dfop.baselines.naive_bayes import BatchNaiveBayes, opinions
 from dfop.baselines.running_mean import RunningMean
 
 # A member without error would have infinite weight.

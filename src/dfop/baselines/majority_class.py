@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Tags
 
-from dfop.baselines._base import Codes, Floats, StreamClassifier
+from dfop.baselines.base import Codes, Floats, StreamClassifier
 
 
 class MajorityClass(StreamClassifier):

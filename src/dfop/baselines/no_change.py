@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils import Tags
 
-from dfop.baselines._base import Codes, Floats, StreamClassifier, StreamRegressor
+from dfop.baselines.base import Codes, Floats, StreamClassifier, StreamRegressor
 
 
 class NoChangeClassifier(StreamClassifier):

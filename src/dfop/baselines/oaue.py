@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_scalar
 
-from dfop.baselines._base import Codes, Floats, StreamClassifier, StreamEstimator, StreamRegressor
-from dfop.baselines._least_squares import LeastSquares
-from dfop.baselines._naive_bayes import NaiveBayesBank
-from dfop.baselines._sliding_sums import SlidingSums
+from dfop.baselines.base import Codes, Floats, StreamClassifier, StreamEstimator, StreamRegressor
+from dfop.baselines.least_squares import LeastSquares
+from dfop.baselines.naive_bayes import NaiveBayesBank
+from dfop.baselines.sliding_sums import SlidingSums
 
 _EPS = 1e-10
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state, check_scalar
 
-from dfop.baselines._base import Codes, Floats, StreamClassifier, StreamEstimator, StreamRegressor
-from dfop.baselines._least_squares import LeastSquares
+from dfop.baselines.base import Codes, Floats, StreamClassifier, StreamEstimator, StreamRegressor
+from dfop.baselines.least_squares import LeastSquares
 from dfop.model.labels import LabelCode
 
 

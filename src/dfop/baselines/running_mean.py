@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils import Tags
 
-from dfop.baselines._base import Floats, StreamRegressor
+from dfop.baselines.base import Floats, StreamRegressor
 
 
 class RunningMean(StreamRegressor):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from sklearn.utils import check_scalar
 
-from dfop.baselines._base import Codes, Floats, StreamClassifier
+from dfop.baselines.base import Codes, Floats, StreamClassifier
 
 # Rows x window cells handled at once: the distances then stay in a core's cache.
 _CELLS = 50_000

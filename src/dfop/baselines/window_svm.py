@@ -7,8 +7,8 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.utils import check_scalar
 
-from dfop.baselines._base import Codes, Floats, StreamClassifier
-from dfop.baselines._svm import Machine
+from dfop.baselines.base import Codes, Floats, StreamClassifier
+from dfop.baselines.svm import Machine
 
 
 class WindowSVM(StreamClassifier):

@@ -9,9 +9,9 @@ import numpy as np
 from dfop.plotting import draw_lines
 from dfop.rows.extras import need
 
-from ._progress import Progress, reporter
 from .adapters import Learner, adapt
 from .models import name_of, task_of
+from .progress import Progress, reporter
 from .sources import Array, Stream, Task, as_stream, labelled_batches, length, named_rows
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ import numpy as np
 
 from dfop.rows import Batch
 
-from ._progress import Progress, reporter
 from .adapters import Learner, Prediction, adapt
 from .adapters.base import join
 from .delay import Arrivals, Delay, check_delay
 from .models import name_of, task_of
+from .progress import Progress, reporter
 from .result import Result
 from .sources import (
     Array,

@@ -187,8 +187,8 @@ def has_clock(stream: Stream) -> bool:
     >>> has_clock(as_stream(([[0.0], [1.0]], [3, 5])))
     False
     """
-    told = getattr(stream, "has_time", None)
-    return bool(told) if told is not None else getattr(stream, "time", None) is not None
+    has_time = getattr(stream, "has_time", None)
+    return bool(has_time) if has_time is not None else getattr(stream, "time", None) is not None
 
 
 def labelled_batches(stream: Stream, size: int) -> Iterator[tuple[Batch, Array]]:

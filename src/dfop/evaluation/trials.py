@@ -15,12 +15,12 @@ from zlib import crc32
 import joblib
 import numpy as np
 
-from ._progress import Progress, reporter
 from .comparison import Comparison
 from .delay import Delay
 from .journal import Journal
 from .models import describe, is_river, name_of, task_of, untrained
 from .prequential import evaluate
+from .progress import Progress, reporter
 from .sources import ArrayStream, Source, Task, as_stream, in_memory
 
 Supplier = Source | Callable[..., Source]

@@ -46,7 +46,8 @@ class Insight:
     def features_(self) -> str:
         """What the experts of the automatic learner see of a row, in words."""
         model = self._bank_model("features_")
-        return describe_features(self.features, bank_of(model, "features_"))
+        with model.lock:
+            return describe_features(self.features, bank_of(model, "features_"))
 
     @property
     def drift_(self) -> DriftSpectrum:
@@ -56,13 +57,14 @@ class Insight:
         experts = linear_forgetters(bank)
         if len(experts) < 2:
             raise AttributeError('drift_ needs linear experts: features="auto" or "linear"')
-        errors = bank.errors()
+        with model.lock:
+            errors, weights = bank.errors(), bank.features + bank.intercept
         try:
             return drift_spectrum(
                 [bank.experts[k][1] for k in experts],
                 errors["history"][:, experts],
                 int(errors["piece_length"]),
-                weights=bank.features + bank.intercept,
+                weights=weights,
             )
         except ValueError as error:  # too few rows: as if it were not there yet
             raise AttributeError(f"drift_ is not known yet: {error}") from None

@@ -77,8 +77,6 @@ class RowsByName:
                 model.observe(target.active(active), target.active(mine), planned.values, _SEEN)
             if model.lags is not None:
                 model.lags.add(planned.values)
-            model.rows += 1
-            model.learned += 1
         if self.named.shared_names and not self._warned:
             self._warn_of_names()
 
@@ -93,8 +91,6 @@ class RowsByName:
         model.learn_coded(
             rows, [(0, rows.shape[1])], planned.values, weights, _SEEN, list(planned.opened)
         )
-        model.rows += 1
-        model.learned += 1
         self.named.use(model.engine)
 
     def _target(self, values: NDArray[Any]) -> Array:

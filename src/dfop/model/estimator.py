@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import threading
 from abc import abstractmethod
-from collections.abc import Iterable
-from typing import Any, Self
+from collections.abc import Callable, Iterable
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,8 +28,7 @@ from .waiting import Key
 
 Array = NDArray[np.float64]
 
-# Two threads may bring the first rows of one model: one of them makes it.
-_opening = threading.RLock()
+T = TypeVar("T")
 
 
 class Estimator(BaseEstimator):
@@ -100,8 +99,18 @@ class Estimator(BaseEstimator):
         return Model(self._settings(), self._new_target(y)), first_batch(X)
 
     def _keep(self, model: Model) -> None:
-        self._made_with = self._parameters()
-        self._model = model
+        self.__dict__.update(_made_with=self._parameters(), _model=model)  # both at once
+
+    @property
+    def _opening(self) -> threading.RLock:
+        """Two threads may bring the first rows: one of them makes the model, under this lock."""
+        lock: threading.RLock = self.__dict__.setdefault("_opening_lock", threading.RLock())
+        return lock
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__().copy()  # other threads may go on
+        state.pop("_opening_lock", None)
+        return state
 
     def __dfop_model__(self) -> Model | None:
         """Return the model, for a file."""
@@ -130,29 +139,37 @@ class Estimator(BaseEstimator):
 
     def _learn(self, X: Any, y: Any, *, restart: bool = False, **given: Any) -> list[Run]:
         """Predict every row before its target is seen, and learn it."""
-        model = None if restart else self._started()
+        if restart:
+            return self._learn_anew(X, y, **given)
+        model = self._started()
         if model is None:
-            with _opening:
-                model = None if restart else self._started()
+            with self._opening:
+                model = self._started()
                 if model is None:
                     model, batch = self._open(X, y)
                     runs = model.learn(batch, y, **given)
-                    if restart and not model.learned:
-                        raise ValueError(
-                            "sample_weight is zero for every row: there is nothing to fit"
-                        )
                     self._keep(model)
                     return runs
         with model.lock:
             return model.learn(self._batch(model, X), y, **given)
 
-    def _predicted(self, X: Any) -> tuple[Model, Array]:
-        """Return the model and the outputs that make the predictions; hold the lock."""
+    def _learn_anew(self, X: Any, y: Any, **given: Any) -> list[Run]:
+        """Forget everything, then learn; until then other threads use the model as it was."""
+        model, batch = self._open(X, y)
+        runs = model.learn(batch, y, **given)
+        if not model.learned:
+            raise ValueError("sample_weight is zero for every row: there is nothing to fit")
+        with self._opening:
+            self._keep(model)
+        return runs
+
+    def _predicted(self, X: Any, shown: Callable[[Model, Array], T]) -> T:
+        """Return what is shown of the outputs that make the predictions, by the same model."""
         check_is_fitted(self)
         model = self._started()
         assert model is not None
         with model.lock:
-            return model, model.predict(self._batch(model, X))
+            return shown(model, model.predict(self._batch(model, X)))
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_model" in self.__dict__
@@ -173,7 +190,9 @@ class Estimator(BaseEstimator):
     @property
     def coded_names_(self) -> NDArray[Any]:
         """Names of the coded columns; in `coef_` their weights stand behind those of lags."""
-        return np.array(self._known("coded_names_").coded_names(), dtype=object)
+        model = self._known("coded_names_")
+        with model.lock:
+            return np.array(model.coded_names(), dtype=object)
 
     def _known(self, what: str) -> Model:
         model: Model | None = self.__dict__.get("_model")
@@ -193,7 +212,10 @@ class Estimator(BaseEstimator):
     def pending_(self) -> list[Key]:
         """Keys of the rows that wait for their label, oldest first."""
         model = self.__dict__.get("_model")
-        return [] if model is None else list(model.waiting)
+        if model is None:
+            return []
+        with model.lock:
+            return list(model.waiting)
 
     @property
     def expired_(self) -> int:
@@ -250,7 +272,7 @@ class Estimator(BaseEstimator):
             given["due"] = Due(list(late_keys), y, np.asarray(before, dtype=np.int64))
         model = self._started()
         if model is None:
-            with _opening:
+            with self._opening:
                 model = self._started()
                 if model is None:
                     model, batch = self._open(X, None)

@@ -118,7 +118,7 @@ class LabelTarget:
         labels = target_labels(y, n)
         if labels.ndim != 1:
             raise ValueError(f"y has shape {labels.shape} but this model has learned y of (n,)")
-        target = self.told(labels, classes) if not self.known else self
+        target = self.with_classes(labels, classes) if not self.known else self
         if target is self:
             self.check_same(classes)
         at = positions_of(labels, target.classes)
@@ -158,7 +158,7 @@ class LabelTarget:
             values[row] = k
         return Planned(self, values, opened)
 
-    def told(self, labels: NDArray[Any] | None, classes: Any) -> LabelTarget:
+    def with_classes(self, labels: NDArray[Any] | None, classes: Any) -> LabelTarget:
         """Return the target with the classes given, or those found in `labels`."""
         if classes is not None:
             found = np.asarray(classes)
@@ -303,14 +303,14 @@ class LabelTarget:
     def shown(self, probabilities: Array) -> Array:
         """Bring probabilities by number into the columns of `classes`."""
         assert self.classes is not None
-        n, k, told = len(probabilities), len(self.classes), probabilities.shape[1]
+        n, k, known = len(probabilities), len(self.classes), probabilities.shape[1]
         if k == 1:
             return np.ones((n, 1))
-        if told == k:
+        if known == k:
             return self.of_classes(probabilities)
         rest = DOUBT / k
         out = np.full((n, k), rest)
-        out[:, :told] = probabilities * (1.0 - rest * (k - told))
+        out[:, :known] = probabilities * (1.0 - rest * (k - known))
         if not self.order:
             out[:] = 1.0 / k
         return self.of_classes(out)

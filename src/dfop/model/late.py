@@ -57,7 +57,11 @@ def arrive(
         raise ValueError(f"a row with the key {key!r} is already waiting for its label")
     weights = model.weigh(n, discount=discount, time=time)
     target = _target_before_labels(model, classes)
+    arrived = _arrival(model, n, weights)
     planned, due_keys, before = _plan_due(model, target, due, names)
+    gone = None
+    if due_keys and (model.waiting.expiry or len(model.waiting) + n > model.waiting.limit):
+        gone = model.waiting.expiring_between(names, arrived, due_keys, before.tolist())
     model.check_rows(batch)
     if model.engine is None:  # a new model, which is thrown away if its rows are refused
         model.take_target(planned.target)
@@ -70,13 +74,12 @@ def arrive(
         some = _some_labels(planned, labels)
         late, when = due_keys[labels], before[labels] - rows.start
         if rows.start < rows.stop:
-            runs += _arrive_part(
-                model, batch[rows], names[rows], weights.cut(rows), late, some, when
-            )
+            new = _New(batch[rows], names[rows], weights.cut(rows), arrived[rows])
+            runs += _arrive_part(model, new, late, some, when)
         else:
             _learn_part(model, late, some)
     model.clock = weights.clock
-    model.waiting.expire(_moment(model, weights))
+    model.waiting.give_up(model.waiting.expiring(float(arrived[-1])) if gone is None else gone)
     return runs
 
 
@@ -104,23 +107,27 @@ def _some_labels(planned: Planned, labels: slice) -> Planned:
     return Planned(planned.target, planned.values[labels], opened)
 
 
+class _New(NamedTuple):
+    """Rows that arrive."""
+
+    batch: Batch
+    keys: list[Key]
+    weights: Any
+    arrived: Array
+    """When each came, in the unit in which waiting is counted."""
+
+
 def _arrive_part(
-    model: Model,
-    batch: Batch,
-    names: list[Key],
-    weights: Any,
-    due: list[Key],
-    planned: Planned,
-    before: NDArray[np.int64],
+    model: Model, new: _New, due: list[Key], planned: Planned, before: NDArray[np.int64]
 ) -> list[Run]:
     """Let rows and labels arrive during which no label opens a feature."""
-    rows, widths = model.code(batch, weights)
+    rows, widths = model.code(new.batch, new.weights)
     model.take_target(planned.target)
     model.open_engine(widths[0][1], rows)
-    replay = _Replay(model, names, rows, widths, weights)
+    replay = _Replay(model, new.keys, rows, widths, new.weights)
     runs = replay.run(due, planned, before)
-    model.rows += len(names)
-    replay.keep_waiting()
+    model.rows += len(new.keys)
+    replay.keep_waiting(new.arrived)
     return runs
 
 
@@ -131,11 +138,17 @@ def _learn_part(model: Model, due: list[Key], planned: Planned) -> None:
     replay.run(due, planned, np.zeros(len(due), np.int64))
 
 
-def _moment(model: Model, weights: Any) -> float:
-    """Return when the last row came, in the unit in which waiting is counted."""
-    if isinstance(model.waiting.expiry, float):
-        return float(weights.moments[-1])
-    return float(model.rows - 1)
+def _arrival(model: Model, n: int, weights: Any) -> Array:
+    """Return when each of n rows comes, in the unit in which waiting is counted."""
+    if not isinstance(model.waiting.expiry, float):
+        return np.arange(model.rows, model.rows + n, dtype=np.float64)
+    if weights.moments is None:
+        raise ValueError(
+            f"rows wait for their label for {model.waiting.expiry:g} seconds at most, so their "
+            "time must be known: pass time=, or give pending_expiry as a number of rows"
+        )
+    moments: Array = weights.moments
+    return moments
 
 
 def learn_late(model: Model, keys: Iterable[Key], y: Any) -> None:
@@ -156,7 +169,7 @@ def forget_late(model: Model, keys: Iterable[Key]) -> None:
 
 
 def _target_before_labels(model: Model, classes: Any) -> Any:
-    """Return the target, told its classes where no label has come yet."""
+    """Return the target, knowing its classes where no label has come yet."""
     target = model.target
     if isinstance(target, NumberTarget):
         # rows have lags before the first label has shown how many outputs there are
@@ -170,8 +183,8 @@ def _target_before_labels(model: Model, classes: Any) -> Any:
             "predict_pending(X, keys, classes=[...])"
         )
     if all(np.ndim(some) for some in classes):
-        return SeveralLabels(limit=target.limit).told(None, classes)
-    return LabelTarget(limit=target.limit).told(None, classes)
+        return SeveralLabels(limit=target.limit).with_classes(None, classes)
+    return LabelTarget(limit=target.limit).with_classes(None, classes)
 
 
 def _plan_due(
@@ -179,9 +192,8 @@ def _plan_due(
 ) -> tuple[Planned, list[Key], NDArray[np.int64]]:
     """Check the labels that arrive while rows do."""
     if due is None or not len(due.keys):
-        none = np.empty((0, 1), np.int64)  # numbers of classes
-        if not isinstance(target, LabelTarget):
-            none = np.empty((0, target.width))
+        labels = isinstance(target, LabelTarget)
+        none: NDArray[Any] = np.empty((0, 1), np.int64) if labels else np.empty((0, target.width))
         return Planned(target, none), [], np.empty(0, np.int64)
     keys = check_keys(due.keys, None)
     at = {key: t for t, key in enumerate(arriving)}
@@ -324,13 +336,11 @@ class _Replay:
         new = np.maximum(used - self.old, 0)
         return self.weights.cut(new).pace
 
-    def keep_waiting(self) -> None:
+    def keep_waiting(self, arrived: Array) -> None:
         """Keep the rows whose labels have not come."""
-        model, waiting = self.model, self.model.waiting
-        n, moments = len(self.keys), self.weights.moments
-        if not isinstance(waiting.expiry, float):
-            moments = np.arange(model.rows - n, model.rows, dtype=np.float64)
         left = np.flatnonzero(~self.learned)
         at = self.old + left
         keys = [self.keys[t] for t in left.tolist()]
-        waiting.keep(keys, self.new[left], self.stamps[at], moments[left], self.predicted[at])
+        self.model.waiting.keep(
+            keys, self.new[left], self.stamps[at], arrived[left], self.predicted[at]
+        )

@@ -8,6 +8,7 @@ was made.
 
 from __future__ import annotations
 
+import copy
 import itertools
 import warnings
 from collections.abc import Sequence
@@ -46,8 +47,8 @@ class Run(NamedTuple):
     target: Target
     """As it was then: it says what the outputs mean."""
     outputs: Array
-    told: Any
-    """By the monitor: half-widths, or probabilities; None without one."""
+    monitored: Any
+    """What the monitor says of them: half-widths, or probabilities; None without one."""
 
 
 def new_monitor(target: Target) -> Monitor:
@@ -92,13 +93,22 @@ class Model:
         self.now = 0.0
         """Log of the product of all discounts so far; of a bank, the rows so far."""
         self.rows = 0
-        """How many rows have come."""
+        """How many rows have come; not counted where they are dicts, which never wait."""
         self.learned = 0
         """How many of them were learned."""
         self.waiting = WaitingRows(settings.pending_limit, settings.pending_expiry)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "lock"}
+        """Return the model as it is between two calls, also while other threads use it.
+
+        What changes is copied, since it is read only when the lock is no longer held.
+        """
+        same = ("settings", "transform")
+        with self.lock:
+            parts = {name: value for name, value in vars(self).items() if name not in same}
+            del parts["lock"]
+            parts = copy.deepcopy(parts)
+        return {**parts, **{name: getattr(self, name) for name in same}}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, lock=Lock())
@@ -154,12 +164,24 @@ class Model:
             self.take_target(planned.target)
             runs += self.learn_coded(rows, widths, values, weighed, known, opened)
             start = part.stop
-        self.learned += int(np.count_nonzero(seen))
         self.clock = weights.clock
         # Only differences matter: the count starts anew where no row waits.
-        self.now = weights.passed(self.now, n) if len(self.waiting) else 0.0
-        self.rows += n
+        self.now = weights.passed(self.now, n) if self.waiting.rows else 0.0
+        if not self.by_name:
+            self.rows += n
+            self.learned += int(np.count_nonzero(seen))
+        if len(self.waiting):
+            self._expire(weights)
         return runs
+
+    def _expire(self, weights: Any) -> None:
+        """Give up rows that have waited too long now that others came with their labels."""
+        now = float(self.rows - 1)
+        if isinstance(self.waiting.expiry, float):
+            if weights.moments is None:  # no time has passed
+                return
+            now = float(weights.moments[-1])
+        self.waiting.give_up(self.waiting.expiring(now))
 
     def _parts(
         self, n: int, opened: Sequence[tuple[int, Any]]
@@ -210,8 +232,8 @@ class Model:
             pace, gain = weighed.per_row
             engine.learn(some, coded, pace, gain, outputs)
             active = before.active(outputs)
-            told = self.observe(active, before.active(coded), values[part], seen[part])
-            runs.append(Run(before, active, told))
+            monitored = self.observe(active, before.active(coded), values[part], seen[part])
+            runs.append(Run(before, active, monitored))
             self.settle(before)
         if self.lags is not None:
             self.lags.add(values[seen])
@@ -250,7 +272,7 @@ class Model:
     def column_ids(self, batch: Batch) -> Sequence[int]:
         """Return the columns of a batch as the coder knows them."""
         if not self.by_name:
-            return range(batch.shape[1])
+            return range(batch.numbers.shape[1])
         known = dict(self.ids)
         assert batch.names is not None
         return [known.setdefault(name, len(known)) for name in batch.names]
@@ -371,10 +393,10 @@ class Model:
         monitor = self.monitor
         if monitor is None:
             return None
-        told = monitor.learn(predicted, coded, labels, seen)
+        monitored = monitor.learn(predicted, coded, labels, seen)
         if monitor.open and monitor.rows % STRIDE == 0:
             monitor.close(moved_weights_of(self))
-        return told
+        return monitored
 
     def _warn_of_fast_forgetting(self, width: int) -> None:
         """Warn where `width` coded columns are too many, if they have not been before."""

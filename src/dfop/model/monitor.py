@@ -147,7 +147,7 @@ class LabelMonitor(Monitor):
     def _learn(
         self, predicted: Array, coded: Array, labels: NDArray[Any], seen: NDArray[np.bool_]
     ) -> list[Array]:
-        told = []
+        probabilities = []
         columns = zip(self.calibrations, self._split(predicted), self._split(coded), strict=True)
         for calibration, scores, targets in columns:
             chosen = _class_of(calibration, targets, labels)
@@ -156,7 +156,7 @@ class LabelMonitor(Monitor):
             else:
                 countable = seen & (chosen >= 0) & (chosen < calibration.classes)
             if countable.all():
-                told.append(calibration.calibrate(scores, chosen))
+                probabilities.append(calibration.calibrate(scores, chosen))
                 continue
             rows = [
                 calibration.calibrate(scores[t : t + 1], chosen[t : t + 1])
@@ -164,8 +164,8 @@ class LabelMonitor(Monitor):
                 else calibration.probabilities(scores[t : t + 1])
                 for t in range(len(scores))
             ]
-            told.append(np.vstack(rows))
-        return told
+            probabilities.append(np.vstack(rows))
+        return probabilities
 
     def probabilities(self, active: Array) -> list[Array]:
         """Return the probabilities of each label's classes."""

@@ -34,7 +34,7 @@ class SeveralLabels:
         """Whether the classes are known."""
         return bool(self.columns)
 
-    def told(self, labels: NDArray[Any] | None, classes: Any) -> SeveralLabels:
+    def with_classes(self, labels: NDArray[Any] | None, classes: Any) -> SeveralLabels:
         """Return the target with the classes given, or those found in `labels`."""
         if labels is not None and classes is not None and len(classes) != labels.shape[1]:
             raise ValueError(f"classes must list the labels of each of {labels.shape[1]} targets")
@@ -59,7 +59,7 @@ class SeveralLabels:
             raise ValueError(
                 f"y has shape {labels.shape} but this model has learned y of {expected}"
             )
-        target = self if self.known else self.told(labels, classes)
+        target = self if self.known else self.with_classes(labels, classes)
         if target is self:
             self.check_same(classes)
         coded = [

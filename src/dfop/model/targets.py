@@ -22,7 +22,7 @@ class Planned(NamedTuple):
     """Targets of some rows, checked."""
 
     target: Any
-    """The target, told how many outputs or which classes there are; no class is learned yet."""
+    """The target, knowing how many outputs or which classes there are; no class is learned yet."""
     values: NDArray[Any]
     """(n, m) numbers, or (n, 1) indices of classes in the order in which they are learned."""
     opened: Sequence[tuple[int, Any]] = ()

@@ -50,6 +50,11 @@ class WaitingRows:
         self.expired = 0
         """How many rows were given up."""
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> WaitingRows:
+        copied = WaitingRows(self.limit, self.expiry)
+        copied.rows, copied.expired = dict(self.rows), self.expired  # a row is never changed
+        return copied
+
     def __len__(self) -> int:
         return len(self.rows)
 
@@ -69,8 +74,8 @@ class WaitingRows:
                     "predict_pending announces rows, and each is learned once"
                 )
 
-    def expire(self, now: float) -> None:
-        """Give up rows that have waited too long, or are too many; warn the first time."""
+    def expiring(self, now: float) -> list[Key]:
+        """Return rows that have waited too long, or are too many."""
         gone: list[Key] = []
         excess = len(self) - self.limit
         for key, row in self.rows.items():
@@ -78,6 +83,44 @@ class WaitingRows:
             if not late and len(gone) >= excess:
                 break
             gone.append(key)
+        return gone
+
+    def expiring_between(
+        self, keys: Sequence[Key], arrived: Array, due: Sequence[Key], before: Sequence[int]
+    ) -> list[Key]:
+        """Return rows that will have to be given up while rows arrive and labels between them.
+
+        As if every row and every label came in a call of its own; a label that comes too late for
+        its row is refused.
+        """
+        waiting = {key: row.arrived for key, row in self.rows.items()}
+        gone: list[Key] = []
+        labels = list(zip(due, before, strict=True))[::-1]
+        for t, (key, now) in enumerate(zip(keys, arrived.tolist(), strict=True)):
+            while labels and labels[-1][1] <= t:
+                self._take(waiting, labels.pop()[0])
+            waiting[key] = now
+            while waiting:
+                oldest, when = next(iter(waiting.items()))
+                late = self.expiry is not None and now - when >= self.expiry
+                if not late and len(waiting) <= self.limit:
+                    break
+                del waiting[oldest]
+                gone.append(oldest)
+        for key, _ in labels[::-1]:
+            self._take(waiting, key)
+        return gone
+
+    @staticmethod
+    def _take(waiting: dict[Key, float], key: Key) -> None:
+        if waiting.pop(key, None) is None:
+            raise ValueError(
+                f"the label of row {key!r} comes too late: the row has expired by then; raise "
+                "pending_limit or pending_expiry, or leave the label away"
+            )
+
+    def give_up(self, gone: Sequence[Key]) -> None:
+        """Stop waiting for the labels of rows; warn the first time."""
         if not gone:
             return
         first = self.expired == 0

@@ -40,8 +40,8 @@ def abrupt(a: Stream, b: Stream, at: int) -> Stream:
     _check(a, b, at)
 
     def whole() -> Iterator[BatchRows]:
-        yield from a._pieces(0, at)
-        yield from b._pieces(0, None)
+        yield from a.pieces(0, at)
+        yield from b.pieces(0, None)
 
     def where(t: int) -> tuple[Stream, int]:
         return (a, t) if t < at else (b, t - at)
@@ -86,10 +86,10 @@ def gradual(a: Stream, b: Stream, at: int, width: int, *, seed: int = 0) -> Stre
         raise ValueError(f"the window needs {at + width - from_b} rows of a and {from_b} of b")
 
     def whole() -> Iterator[BatchRows]:
-        yield from a._pieces(0, at)
+        yield from a.pieces(0, at)
         old, new = a[at : at + width - from_b], b[:from_b]
-        yield _mixed(old._all(), new._all(), chosen)
-        yield from b._pieces(from_b, None)
+        yield _mixed(old.all_rows(), new.all_rows(), chosen)
+        yield from b.pieces(from_b, None)
 
     def mixture(t: int, n: int, rng: np.random.Generator) -> Rows:
         assert a.fresh is not None
@@ -144,11 +144,11 @@ def incremental(a: Stream, b: Stream, at: int, width: int) -> Stream:
     share = np.arange(1, width + 1) / (width + 1)
 
     def whole() -> Iterator[BatchRows]:
-        yield from a._pieces(0, at)
+        yield from a.pieces(0, at)
         old, new = a[at : at + width], b[:width]
         X, y = _blend(old.arrays(), new.arrays(), share, a)
         yield Batch(X, bool(np.isnan(X).any()), {}, a.feature_names, old.time), y
-        yield from b._pieces(width, None)
+        yield from b.pieces(width, None)
 
     def blend(t: int, n: int, rng: np.random.Generator) -> Rows:
         assert a.fresh is not None
@@ -202,7 +202,7 @@ def recurring(a: Stream, b: Stream, period: int) -> Stream:
     def whole() -> Iterator[BatchRows]:
         for turn in range(turns):
             stream, start = part(turn)
-            yield from stream._pieces(start, start + period)
+            yield from stream.pieces(start, start + period)
 
     def where(t: int) -> tuple[Stream, int]:
         stream, start = part(t // period)

@@ -65,7 +65,7 @@ def load(name: str) -> Stream:
     )
 
     def rows(start: int, stop: int | None) -> Iterator[BatchRows]:
-        for X, y in stored._pieces(start, stop):
+        for X, y in stored.pieces(start, stop):
             yield X, np.where(y < relabel["below"], *relabel["labels"]) if relabel else y
 
     return Stream(

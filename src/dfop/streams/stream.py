@@ -230,7 +230,7 @@ class Stream:
         """
         if size < 1:
             raise ValueError(f"a batch has at least one row, not {size}")
-        return _rechunk(self._pieces(0, None), size)
+        return _rechunk(self.pieces(0, None), size)
 
     def timed_batches(self, size: int = 1000) -> Iterator[tuple[Batch, Array, Array | None]]:
         """Read the stream as ``(X, y, time)``; time is None if the rows carry none.
@@ -259,7 +259,7 @@ class Stream:
         y : array of shape (n,) or (n, q)
             Targets.
         """
-        batch, y = self._all()
+        batch, y = self.all_rows()
         if batch.texts:
             raise DataError(
                 "the column holds text, so the rows are no matrix of numbers",
@@ -286,7 +286,7 @@ class Stream:
         [False, True]
         """
         pandas = need("pandas", extra="stats", purpose="making a DataFrame")
-        batch, y = self._all()
+        batch, y = self.all_rows()
         columns: dict[str, Any] = {}
         for j, name in enumerate(self.feature_names):
             if j in batch.texts:
@@ -302,9 +302,9 @@ class Stream:
     @property
     def time(self) -> Array | None:
         """The times of all rows, or None."""
-        return self._all()[0].time if self.has_time else None
+        return self.all_rows()[0].time if self.has_time else None
 
-    def _pieces(self, start: int, stop: int | None) -> Iterator[BatchRows]:
+    def pieces(self, start: int, stop: int | None) -> Iterator[BatchRows]:
         """Read rows in pieces of any size, whatever `read` gives."""
         for X, y, *rest in self._read(start, stop):
             if isinstance(X, Batch):
@@ -314,8 +314,9 @@ class Stream:
             gaps = bool(np.isnan(numbers).any())
             yield Batch(numbers, gaps, {}, self.feature_names, rest[0] if rest else None), y
 
-    def _all(self) -> BatchRows:
-        pieces = list(self._pieces(0, None))
+    def all_rows(self) -> BatchRows:
+        """Read all rows as one Batch, and their targets."""
+        pieces = list(self.pieces(0, None))
         if not pieces:
             empty = np.empty((0, len(self.feature_names)))
             return Batch(empty, names=self.feature_names), np.empty(0)
@@ -323,7 +324,7 @@ class Stream:
 
     def _scan(self) -> tuple[int, tuple[Any, ...]]:
         rows, found = 0, set()
-        for _, y in self._pieces(0, None):
+        for _, y in self.pieces(0, None):
             rows += len(y)
             if self.task == "classification":
                 found.update(np.unique(y).tolist())
@@ -355,7 +356,7 @@ class Stream:
             ends = [
                 end for end in (stop, None if last is None else start + last) if end is not None
             ]
-            return parent._pieces(start + first, min(ends, default=None))
+            return parent.pieces(start + first, min(ends, default=None))
 
         fresh = self.fresh
         return Stream(

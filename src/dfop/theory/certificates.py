@@ -33,7 +33,7 @@ from .bounds import Parts, theorem2
 from .checks import check_delta, check_mu, check_shape
 from .concentration import quadratic_radius, sharp_radius
 from .lemmas import lemma1_gamma_of, lemma3_sigma
-from .passage import run, stack
+from .passage import State, run, stack
 from .scale import Scale, prior_precision
 
 __all__ = ["ASSUMPTIONS", "Certificates", "certify"]
@@ -178,12 +178,7 @@ def certify(
     sigma = lemma3_sigma(1.0) * noise if sigma is None else _sequence("sigma", sigma, n)
     gamma = lemma1_gamma_of(S) * drift if gamma is None else _sequence("gamma", gamma, n)
     rows = _rows(at, n)
-    start = np.asarray(start_error, dtype=np.float64)
-    if start.ndim and start.shape[-1] != d:
-        raise ValueError(f"start_error must be a number or end in {d} features, not {start.shape}")
-    if not np.isfinite(start).all():
-        raise ValueError("start_error must be finite")
-
+    start = _start(start_error, d)
     states = stack(list(run(X, mu, R0, S, noise, drift, sigma, gamma, start, rows)))
     half = check_delta(delta) / 2.0
     length = np.abs(start) if start.ndim == 0 else np.linalg.norm(start, axis=-1)[..., None]
@@ -191,9 +186,8 @@ def certify(
     if start.ndim:
         weighted = np.linalg.norm(start @ R0, axis=-1)[..., None]
     fade = (1.0 - mu) ** rows
-    with np.errstate(
-        invalid="ignore", over="ignore"
-    ):  # 0 * inf where P is not finite: set to inf below
+    # 0 * inf where P is not finite: set to inf below
+    with np.errstate(invalid="ignore", over="ignore"):
         printed = [
             theorem2(
                 rows,
@@ -213,14 +207,28 @@ def certify(
             noise=states.p_norm * sharp_radius(states.Vn, half),
             drift=states.p_norm * sharp_radius(states.Vd, half),
         )
-        trace = states.trace_noise + states.trace_drift
-        radius = quadratic_radius(trace, states.trace_square, states.g_norm, delta)
-        share = np.divide(states.trace_noise, trace, out=np.ones_like(trace), where=trace > 0.0)
-        C3 = Parts(initial=states.bias, noise=radius * share, drift=radius * (1.0 - share))
+        C3 = _quadratic(states, delta)
         moment = Parts(states.bias**2, states.trace_noise, states.trace_drift)
     finite = np.isfinite(states.p_norm)
     C0, C1, C2 = (_infinite_unless(finite, parts) for parts in (*printed, C2))
     return Certificates(rows, delta, C0, C1, C2, C3, moment)
+
+
+def _start(start_error: Any, d: int) -> Array:
+    start = np.asarray(start_error, dtype=np.float64)
+    if start.ndim and start.shape[-1] != d:
+        raise ValueError(f"start_error must be a number or end in {d} features, not {start.shape}")
+    if not np.isfinite(start).all():
+        raise ValueError("start_error must be finite")
+    return start
+
+
+def _quadratic(states: State, delta: float) -> Parts:
+    """Return C3, its radius shared between noise and drift as their traces are."""
+    trace = states.trace_noise + states.trace_drift
+    radius = quadratic_radius(trace, states.trace_square, states.g_norm, delta)
+    share = np.divide(states.trace_noise, trace, out=np.ones_like(trace), where=trace > 0.0)
+    return Parts(initial=states.bias, noise=radius * share, drift=radius * (1.0 - share))
 
 
 def _infinite_unless(finite: NDArray[np.bool_], parts: Parts) -> Parts:

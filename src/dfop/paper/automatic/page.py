@@ -107,7 +107,11 @@ def page(full: Sequence[FullStream], trials: Sequence[Trials], sure: Sureness) -
             "those above.",
             _lagged_table(lagged),
         ]
-    parts += [
+    return parts + _trials_and_sureness(trials, sure)
+
+
+def _trials_and_sureness(trials: Sequence[Trials], sure: Sureness) -> list[str]:
+    return [
         "## The paper's trials",
         "Ten trials on a random contiguous 80 % of the stream each, as in the paper's tables (its "
         "protocol is recovered, not stated), against the best number that it prints for the "
@@ -133,7 +137,6 @@ def page(full: Sequence[FullStream], trials: Sequence[Trials], sure: Sureness) -
         _spectrum_table(sure),
         "![The default against the best peer](automatic.png)",
     ]
-    return parts
 
 
 def _full_table(full: Sequence[FullStream]) -> str:

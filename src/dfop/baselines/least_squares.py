@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from dfop.baselines._base import Floats
+from dfop.baselines.base import Floats
 from dfop.core import Filter
 
 _ONE = np.ones(1)

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import _libsvm
 
-from dfop.baselines._base import Codes, Floats
+from dfop.baselines.base import Codes, Floats
 
 
 class Machine:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dfop.baselines._base import Floats, StreamEstimator
+from dfop.baselines.base import Floats, StreamEstimator
 
 
 class BatchLearner(StreamEstimator):

@@ -7,7 +7,7 @@ import numpy as np
 
 from dfop import DFOPRegressor
 
-PAGE = Path(__file__).parents[1] / "docs" / "rows.md"
+PAGE = Path(__file__).parents[2] / "docs" / "rows.md"
 
 
 def test_every_block_of_the_page_runs(capsys):

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dfop.baselines._base import Codes, Floats
+from dfop.baselines.base import Codes, Floats
 
 # Numbers in the largest array made at once.
 _CELLS = 200_000

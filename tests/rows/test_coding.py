@@ -333,7 +333,7 @@ def test_the_river_learner_is_the_array_learner(seed, most):
     frame, y = table(rng, 60), rng.normal(size=60)
     array, river = DFOPRegressor(0.02), dfop.river.DFOPRegressor(0.02)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(dfop.coding, "MOST_TEXTS", most)
+        patch.setattr("dfop.model.model.Coder", lambda: Coder(most))
         ahead = array.predict_then_learn(frame, y)
         for record, target, expected in zip(records_of(frame), y, ahead, strict=True):
             assert river.predict_one(record) == pytest.approx(expected, rel=1e-10, abs=1e-10)
@@ -351,7 +351,7 @@ def test_river_batches_are_river_rows(kind, seed, most, cut):
     y = pd.Series(rng.integers(0, 3, 60))
     one, many = kind(0.02), kind(0.02)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(dfop.coding, "MOST_TEXTS", most)
+        patch.setattr("dfop.model.model.Coder", lambda: Coder(most))
         for record, target in zip(records_of(frame), y.tolist(), strict=True):
             one.learn_one(record, target)
         many.learn_many(frame[:cut], y[:cut])
@@ -385,7 +385,7 @@ def test_a_river_feature_of_gaps_may_become_either_kind():
 
 
 @pytest.mark.parametrize("way", ["file", "pickle"])
-def test_goes_on_to_the_last_bit(way, rng, tmp_path, few_texts):
+def test_goes_on_to_the_last_bit(way, rng, tmp_path):
     frame, y = table(rng, 120), rng.normal(size=120)
     model = DFOPRegressor(0.02).partial_fit(frame[:40], y[:40])
     model.predict_pending(frame[40:50], range(10))
@@ -403,7 +403,7 @@ def test_goes_on_to_the_last_bit(way, rng, tmp_path, few_texts):
 
 @pytest.mark.parametrize("way", ["file", "pickle"])
 @pytest.mark.parametrize("kind", [dfop.river.DFOPRegressor, dfop.river.DFOPClassifier])
-def test_a_river_learner_goes_on_to_the_last_bit(kind, way, rng, tmp_path, few_texts):
+def test_a_river_learner_goes_on_to_the_last_bit(kind, way, rng, tmp_path):
     records, y = records_of(table(rng, 120)), rng.integers(0, 3, 120).tolist()
     model = kind(0.02)
     for record, target in zip(records[:60], y[:60], strict=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dfop.baselines._base import Codes, Floats
+from dfop.baselines.base import Codes, Floats
 
 
 class SlidingSums:

@@ -9,23 +9,13 @@ import pytest
 
 from dfop import DFOPClassifier, DFOPRegressor, period
 from dfop.model.labels import LabelCode, raw_probabilities
-from model_state import everything
+from model_state import everything, refused
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(6, 3))
 Y = X @ [1.0, -2.0, 3.0]
 LABELS = np.array(["no", "yes", "no", "no", "yes", "no"])
 TIME = np.arange(6.0)
-
-
-def refused(model, call, *fragments, error=(ValueError, TypeError)):
-    before = everything(model)
-    with pytest.raises(error) as caught:
-        call(model)
-    assert everything(model) == before
-    message = str(caught.value)
-    for fragment in fragments:
-        assert fragment.lower() in message.lower(), message
 
 
 def with_value(value, row=4, column=1):
