@@ -56,7 +56,7 @@ def labels(y, seed):
     return np.array(["low", "high", "new"])[(y > 0).astype(int) + ((y > 1) & (seed > 2))]
 
 
-# -- calls: (model, seed) -> what it shows ----------------------------------------------------------
+# -- calls: (model, seed) -> what it shows --------------------------------------------------------
 
 
 def shown(value):
