@@ -1,8 +1,58 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 # Doctests are collected everywhere; these hold none, and would clash by name.
 collect_ignore_glob = ["conftest.py", "*/conftest.py"]
+
+
+# Files (test_....py) that `make test-fast` leaves out, by room; each room keeps quicker ones.
+THOROUGH = {
+    "": ["examples"],
+    "baselines": [
+        "baseline_contract",
+        "baseline_sklearn",
+        "baseline_table",
+        "dynamic_weighted_majority",
+        "svm",
+    ],
+    "cli": ["demo"],
+    "core": ["bank_against_oracle", "calibration", "error_alarm", "kernel_choice", "memory"],
+    "docs": ["pages_of_ideas", "rows_page"],
+    "evaluation": ["docs", "honesty", "prequential", "result", "trials"],
+    "faces": [
+        "bad_input",
+        "every_model_is_honest",
+        "river_automatic",
+        "river_evaluation",
+        "same_rows",
+        "sklearn_contract",
+    ],
+    "files": ["crash_safety", "forged", "old_formats"],
+    "hostile": ["hostile", "hostile_automatic"],
+    "model": ["automatic_properties", "electricity", "splits", "threads"],
+    "paper": ["automatic", "evidence", "paper_numbers", "targets"],
+    "rows": ["coder", "named_rows"],
+    "streams": [
+        "archive",
+        "bad_rows",
+        "catalogue",
+        "download",
+        "pipes",
+        "round_trips",
+        "sea_and_hyperplane",
+    ],
+    "theory": ["concentration", "theorem_experiment", "theory_page", "theory_scale"],
+}
+
+
+def pytest_collection_modifyitems(items):
+    here = Path(__file__).parent
+    thorough = {here / room / f"test_{name}.py" for room in THOROUGH for name in THOROUGH[room]}
+    for item in items:
+        if item.path in thorough:
+            item.add_marker(pytest.mark.thorough)
 
 
 @pytest.fixture

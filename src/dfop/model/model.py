@@ -170,7 +170,7 @@ class Model:
         if not self.by_name:
             self.rows += n
             self.learned += int(np.count_nonzero(seen))
-        if len(self.waiting):
+        if self.waiting.rows:
             self._expire(weights)
         return runs
 

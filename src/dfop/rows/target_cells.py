@@ -171,7 +171,8 @@ def _alike(labels: NDArray[Any]) -> Labels:
 
 
 def _refuse(value: Any, index: tuple[int, ...], problem: str) -> NoReturn:
-    _refuse_text(repr(value), index, problem)
+    plain = isinstance(value, np.str_ | np.number | np.bool_)
+    _refuse_text(repr(value.item() if plain else value), index, problem)
 
 
 def _refuse_text(shown: str, index: tuple[int, ...], problem: str) -> NoReturn:
