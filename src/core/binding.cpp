@@ -202,8 +202,6 @@ NB_MODULE(_native, m) {
     bind_filter(m);
     bind_bank(m);
     bind_coder(m);
-    bind_means(m);
-    bind_named(m);
     bind_rows(m);
     bind_uncertainty(m);
 

@@ -67,8 +67,6 @@ void predict(Guarded<Model>& g, const Matrix& X, const Out& out) {
 nb::object to_array(std::vector<double> values, std::vector<std::size_t> shape);
 void bind_bank(nb::module_& m);
 void bind_coder(nb::module_& m);
-void bind_means(nb::module_& m);
-void bind_named(nb::module_& m);
 void bind_rows(nb::module_& m);
 void bind_uncertainty(nb::module_& m);
 

@@ -45,9 +45,6 @@ public:
     void add_features(std::size_t count) {
         filter_ ? filter_->model.add_features(count) : bank_->model.add_features(count);
     }
-    void add_outputs(std::size_t count) {
-        filter_ ? filter_->model.add_outputs(count) : bank_->model.add_outputs(count);
-    }
 
 private:
     Guarded<Filter>* filter_ = nullptr;
@@ -111,18 +108,6 @@ public:
         return copy_to_array(learn_row(row.ptr(), y.data()));
     }
 
-    // Output k gets 1, all others 0; k = outputs opens a new output.
-    std::vector<double> step_class(nb::handle row, std::size_t k) {
-        const Call call(*this, 0);
-        RowEngine& engine = needed_engine();
-        require(k <= engine.outputs(), "new outputs must be opened one after the other");
-        const double* x = code_row(row.ptr());  // an error in the row must open no output
-        if (k == engine.outputs()) engine.add_outputs(1);
-        targets_.assign(engine.outputs(), 0.0);
-        targets_[k] = 1.0;
-        return learn_coded(x, targets_.data());
-    }
-
     // Codes a row without learning it, as a matrix of one row.
     nb::object code(nb::handle row, bool learn) {
         const Call call(*this, 0);
@@ -137,11 +122,6 @@ public:
     void rollback() {
         const Call call(*this, 0);
         rows_.rollback();
-    }
-
-    void add_outputs(std::size_t count) {
-        const Call call(*this, 0);
-        needed_engine().add_outputs(count);
     }
 
     void set_lags(nb::handle values) {
@@ -238,7 +218,7 @@ private:
     Lock& lock_;
     RowEngine engine_;
     DictCoder rows_;
-    std::vector<double> yhat_, targets_;
+    std::vector<double> yhat_;
     bool busy_ = false;
 };
 
@@ -367,7 +347,6 @@ void bind_rows(nb::module_& m) {
             "x"_a.none(), "y"_a.none())
         .def("predict_outputs", &NamedRows::predict_outputs, "x"_a.none())
         .def("step", &NamedRows::step, "x"_a.none(), "targets"_a)
-        .def("step_class", &NamedRows::step_class, "x"_a.none(), "k"_a)
         .def(
             "code", [](NamedRows& rows, nb::handle x) { return rows.code(x, true); }, "x"_a.none())
         .def(
@@ -375,7 +354,6 @@ void bind_rows(nb::module_& m) {
             "x"_a.none())
         .def("rollback", &NamedRows::rollback)
         .def("use", &NamedRows::use, "engine"_a.none())
-        .def("add_outputs", &NamedRows::add_outputs, "count"_a)
         .def("set_lags", &NamedRows::set_lags, "values"_a.none())
         .def("learn_function",
              [](nb::handle_t<NamedRows> self) { return bound(learn_one_method, self); })

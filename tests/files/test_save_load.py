@@ -130,6 +130,18 @@ def test_a_river_model_before_its_first_row_can_be_saved(face, forgetting, tmp_p
     assert everything(other) == everything(model)
 
 
+@pytest.mark.parametrize("face", [river.DFOPRegressor, river.DFOPClassifier])
+def test_a_first_row_that_was_refused_leaves_no_trace(face, tmp_path):
+    model, fresh = face(0.05, lags=2), face(0.05, lags=2)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="expected text or a finite number"):
+            model.learn_one({"a": object()}, 1)
+    other = through_file(model, tmp_path)
+    for one in (model, other, fresh):
+        one.learn_one({"a": 1.0}, 1)
+    assert everything(other) == everything(model) == everything(fresh)
+
+
 def test_names_beyond_the_bound_share_columns_after_loading_too(tmp_path):
     model = river.DFOPRegressor(0.05, max_features=2)
     for t in range(40):

@@ -201,3 +201,20 @@ def test_what_hostile_streams_leave_behind_can_be_saved_and_loaded(seed, tmp_pat
     )
     save(model, tmp_path / "model.dfop")
     np.testing.assert_array_equal(load(tmp_path / "model.dfop").coef_, model.coef_)
+
+
+@pytest.mark.parametrize("seed", [100339, 106620])
+def test_factors_that_run_away_are_caught_at_the_same_row_in_any_batches(seed):
+    """Two columns are the same but for rounding, and far larger than D can tell apart."""
+    given = adversary(seed)
+    n, d = given.X.shape
+    lam, gain = given.arguments["discount"], np.ones(1)
+    outs = []
+    for batch in (1, 7, n):
+        one, out = Filter(d, 1, True, 100.0, 1e6), np.empty((n, 1))
+        for t in range(0, n, batch):
+            rows = slice(t, t + batch)
+            one.learn(given.X[rows], given.y[rows, np.newaxis], lam[rows], gain, out[rows])
+        assert np.isfinite(out).all()
+        outs.append((out.tobytes(), *(value.tobytes() for value in one.state().values())))
+    assert outs[0] == outs[1] == outs[2]

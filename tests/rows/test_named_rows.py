@@ -42,7 +42,7 @@ def flat(state):
 def everything(rows):
     coder = rows.coder
     known = coder.describe(), coder.lags, coder.shared, flat(coder.state())
-    return known, flat(rows.engine.snapshot()), dict(rows.names), rows.shared_names
+    return known, flat(rows.engine.state()), dict(rows.names), rows.shared_names
 
 
 def labels(rows):
@@ -254,32 +254,26 @@ def test_learning_dicts_is_learning_the_coded_rows(kind):
             other.learn(coded, np.array([[y]]), np.array([0.98]), ONCE, out)
         assert rows.step_number(row, y) == out[0, 0]
         assert predicted == pytest.approx(out[0, 0], rel=1e-9, abs=1e-9)
-    assert flat(rows.engine.snapshot()) == flat(other.snapshot())
+    assert flat(rows.engine.state()) == flat(other.state())
 
 
 @pytest.mark.parametrize("kind", ["filter", "bank"])
 def test_several_outputs(kind):
     make = (lambda: linear_bank(3)) if kind == "bank" else lambda: Filter(1, 3, True, 100.0, 1e6)
-    by_class, by_targets = rows_of(make()), rows_of(make())
-    for rows in (by_class, by_targets):
-        rows.coder.open_lags(1)
+    rows = rows_of(make())
+    rows.coder.open_lags(1)
     for t in range(30):
         row = {"a": float(t % 3)}
-        ahead = by_class.step_class(row, t % 3)
-        assert by_targets.step(row, np.eye(3)[t % 3]).tolist() == ahead
-    assert by_class.predict_outputs(row) == by_targets.predict_outputs(row)
-    assert flat(by_class.engine.snapshot()) == flat(by_targets.engine.snapshot())
-    by_class.step_class(row, 3)
-    assert len(by_class.predict_outputs(row)) == 4
-    before = everything(by_class)
-    for wrong in (np.zeros(3), np.array([0.0, 0.0, 0.0, np.nan])):
+        before = rows.predict_outputs(row)
+        np.testing.assert_allclose(rows.step(row, np.eye(3)[t % 3]), before, rtol=1e-9, atol=1e-9)
+    assert len(rows.predict_outputs(row)) == 3
+    before = everything(rows)
+    for wrong in (np.zeros(2), np.array([0.0, 0.0, np.nan])):
         with pytest.raises(ValueError, match=r"targets must be finite|one target per output"):
-            by_class.step({"new": 1.0}, wrong)
-    with pytest.raises(ValueError, match="one after the other"):
-        by_class.step_class({"new": 1.0}, 5)
+            rows.step({"new": 1.0}, wrong)
     with pytest.raises(ValueError, match="one target per output"):
-        by_class.step_number({"new": 1.0}, 1.0)
-    assert everything(by_class) == before
+        rows.step_number({"new": 1.0}, 1.0)
+    assert everything(rows) == before
 
 
 @pytest.mark.parametrize(

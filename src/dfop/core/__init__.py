@@ -1,9 +1,8 @@
 """The mathematics: the learner's state and its update, knowing nothing but numpy.
 
-`Filter` is the compiled update (``src/core``), `Bank` many of them combined, `NamedFilter` either
-for rows that are dicts, `Means` the running means of columns; `Coder` turns columns of numbers,
-text and gaps into rows of numbers, `NamedRows` does so for dicts and lets a filter or bank learn
-them, one call at a time by `Lock`; `Intervals`, `Calibration` and
+`Filter` is the compiled update (``src/core``), `Bank` many of them combined; `Coder` turns
+columns of numbers, text and gaps into rows of numbers, `NamedRows` does so for dicts and lets a
+filter or bank learn them, one call at a time by `Lock`; `Intervals`, `Calibration` and
 `ErrorAlarm` say how sure a model is, row by row, and `ErrorRecord` what its experts were worth.
 `choose` is the rule by which outputs stand for classes: those within `TIE` of the largest are
 equal, and the first of them is chosen.
@@ -37,8 +36,6 @@ from ._native import (
     Intervals,
     KindError,
     Lock,
-    Means,
-    NamedFilter,
     NamedRows,
     choose,
     clean_text,
@@ -61,8 +58,6 @@ __all__ = [
     "Intervals",
     "KindError",
     "Lock",
-    "Means",
-    "NamedFilter",
     "NamedRows",
     "State",
     "Target",
@@ -73,7 +68,6 @@ __all__ = [
     "restore_bank",
     "restore_coder",
     "restore_filter",
-    "restore_means",
 ]
 
 Target = tuple[str, int] | tuple[str, int, bool]
@@ -118,17 +112,6 @@ def restore_bank(
     bank = Bank(features, targets, maps, experts, intercept, prior_variance, relative_prior, cap)
     bank.restore(state)
     return bank
-
-
-def restore_means(sums: NDArray[np.float64], counts: NDArray[np.float64]) -> Means:
-    """Build the running means that gave the snapshot."""
-    means = Means()
-    means.restore(sums, counts)
-    return means
-
-
-def _reduce_means(means: Means) -> tuple[Any, ...]:
-    return restore_means, tuple(means.snapshot().values())
 
 
 def restore_coder(
@@ -201,10 +184,6 @@ def restore_part(kind: Any, sizes: tuple[int, ...], state: State) -> Any:
     return part
 
 
-def _reduce_named(f: NamedFilter) -> tuple[Any, ...]:
-    return NamedFilter, (f.filter, f.coder, f.discount)
-
-
 # pickle, copy and joblib of everything that holds a filter
 copyreg.pickle(Bank, _reduce_bank)
 copyreg.pickle(Coder, _reduce_coder)
@@ -214,6 +193,4 @@ copyreg.pickle(Intervals, lambda i: (restore_part, (Intervals, (i.outputs,), i.s
 copyreg.pickle(Calibration, lambda c: (restore_part, (Calibration, (c.classes,), c.state())))
 copyreg.pickle(ErrorAlarm, lambda a: (restore_part, (ErrorAlarm, (), a.state())))
 copyreg.pickle(ErrorRecord, lambda r: (restore_part, (ErrorRecord, (r.experts,), r.state())))
-copyreg.pickle(Means, _reduce_means)
-copyreg.pickle(NamedFilter, _reduce_named)
 copyreg.pickle(NamedRows, _reduce_rows)

@@ -29,6 +29,13 @@ _ZEROS = b"0" * 64
 _CHECKSUM = slice(8 + len(_START), 8 + len(_START) + 64)
 
 
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no number")
+
+
+_JSON = json.JSONDecoder(parse_constant=_refuse_constant)
+
+
 class ModelFileError(ValueError):
     """A model file that cannot be used: damaged, foreign, or newer than this version.
 
@@ -88,7 +95,7 @@ def _open(content: bytes) -> tuple[dict[str, Any], Tensors]:
     length = int.from_bytes(content[:8], "little")
     if not 2 <= length <= len(content) - 8:
         raise ValueError("it has no header")
-    header: dict[str, Any] = json.loads(content[8 : 8 + length])
+    header: dict[str, Any] = _JSON.decode(content[8 : 8 + length].decode())
     metadata = header.pop("__metadata__", {})
     if type(metadata) is not dict:
         raise ValueError("texts that are none")
@@ -116,7 +123,7 @@ def _open(content: bytes) -> tuple[dict[str, Any], Tensors]:
 
 def _read_description(text: Any) -> dict[str, Any]:
     try:
-        document: dict[str, Any] = json.loads(text, parse_constant=_refuse_constant)
+        document: dict[str, Any] = _JSON.decode(text)
         number = document["format"]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise ModelFileError("its description is damaged") from None
@@ -128,10 +135,6 @@ def _read_description(text: Any) -> dict[str, Any]:
             f"version knows up to {FORMAT}: upgrade dfop"
         )
     return document
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no number")
 
 
 def _checksum(content: bytes) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Hashable, Iterable
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dfop.core import NamedRows
+from dfop.core import Lock, NamedRows
 from dfop.rows.batch import Batch
 
 from .label_targets import LabelTarget
@@ -57,7 +58,8 @@ class RowsByName:
         )
         self._coded: dict[int, Array] = {}
         self._coded_for: Any = None
-        self._warned = False
+        self._warned_of: set[str] = set()
+        self._classes_beyond = False
         self._lag_names = {f"label {k + 1} back" for k in range(model.settings.lags)}
 
     # -- one row ------------------------------------------------------------------------------
@@ -77,8 +79,7 @@ class RowsByName:
                 model.observe(target.active(active), target.active(mine), planned.values, _SEEN)
             if model.lags is not None:
                 model.lags.add(planned.values)
-        if self.named.shared_names and not self._warned:
-            self._warn_of_names()
+        self._warn()
 
     def _learn_first(self, x: dict[Any, Any], planned: Planned) -> None:
         """Learn a row that opens the engine, or a class."""
@@ -101,6 +102,7 @@ class RowsByName:
         if self._coded_for is not model.target:
             self._coded, self._coded_for = {}, model.target
         k = int(values[0, 0])
+        self._classes_beyond = self._classes_beyond or k < 0
         if k not in self._coded:
             self._coded[k] = np.ascontiguousarray(model.coded(values, model.target)[0])
         return self._coded[k]
@@ -128,13 +130,23 @@ class RowsByName:
                     f"feature {name!r} has the name of a lag: rename it, or use lags=0"
                 )
 
-    def _warn_of_names(self) -> None:
-        self._warned = True
+    def _warn(self) -> None:
+        """Warn if there are more names or classes than have room, once what came is learned."""
+        if self.named.shared_names:
+            self._warn_of("feature names", "max_features", "share 32 weights by their hash")
+        if self._classes_beyond:
+            self._warn_of("classes", "max_classes", "count as none of them, and are not predicted")
+
+    def _warn_of(self, what: str, limit: str, fate: str) -> None:
+        """Warn once that there are more of something than have room."""
+        if limit in self._warned_of:
+            return
+        self._warned_of.add(limit)
         warnings.warn(
-            f"more than max_features={self.model.settings.max_features} feature names have come: "
-            "further ones share 32 weights by their hash; raise max_features if they are meant",
+            f"more than {limit}={getattr(self.model.settings, limit)} {what} have come: further "
+            f"ones {fate}; raise {limit} if they are meant",
             UserWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
     # -- frames -------------------------------------------------------------------------------
@@ -145,19 +157,37 @@ class RowsByName:
         names = batch.names
         assert names is not None
         self._refuse_lag_names(names)
+        batch = ordered(batch)
         if len(model.ids.keys() | set(names)) > model.settings.max_features:
-            opened = dict(planned.opened)
-            for t, row in enumerate(batch.dicts()):
-                one = [(0, opened[t])] if t in opened else []
-                self.learn(row, Planned(model.target, planned.values[t : t + 1], one))
+            self._learn_rows(batch.dicts(), planned)
             return
         n = len(batch)
-        batch = ordered(batch)
         model.learn_planned(batch, planned, model.weigh(n), np.ones(n, bool))
         self.named.use(model.engine)
+        if isinstance(model.target, LabelTarget) and (planned.values < 0).any():
+            self._classes_beyond = True
+        self._warn()
+
+    def _learn_rows(self, rows: list[dict[Any, Any]], planned: Planned) -> None:
+        """Learn rows one after the other, since names share columns; check them all before."""
+        model = self.model
+        coder, ids = copy.deepcopy(model.coder), dict(model.ids)
+        trial = NamedRows(None, coder, ids, Lock(), 1.0, model.settings.max_features)
+        for t, row in enumerate(rows):
+            try:
+                trial.code(row)
+            except ValueError as error:
+                raise ValueError(f"row {t}: {error}") from None
+        opened = dict(planned.opened)
+        for t, row in enumerate(rows):
+            one = [(0, opened[t])] if t in opened else []
+            self.learn(row, Planned(model.target, planned.values[t : t + 1], one))
 
     def outputs_of_batch(self, batch: Batch) -> Array:
         """Return the active outputs of rows; unknown names have no part in it."""
+        if self.named.shared_names:
+            outputs = np.array([self.outputs(row) for row in batch.dicts()])
+            return self.model.target.active(outputs)
         known = [j for j, name in enumerate(batch.names or ()) if name in self.model.ids]
         return self.model.predict(_columns(batch, known))
 

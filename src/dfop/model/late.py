@@ -295,9 +295,10 @@ class _Replay:
             strides = np.arange(model.monitor.rows_to_stride() - 1, len(labels), STRIDE)
             cuts.update((labels[strides] + 1).tolist())
         grows = {}
-        for row, width in self.widths[1:]:
-            grows[int(np.flatnonzero(steps == self.old + row)[0])] = width
-        ordered, width, pieces = sorted(cuts | set(grows)), self.widths[0][1], []
+        if len(self.keys):  # labels that come before the first row do not see what it opens
+            for row, width in self.widths:
+                grows[int(np.flatnonzero(steps == self.old + row)[0])] = width
+        ordered, width, pieces = sorted(cuts | set(grows)), 0, []
         for start, stop in itertools.pairwise(ordered):
             width = grows.get(start, width)
             pieces.append((start, stop, width))

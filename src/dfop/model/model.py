@@ -452,9 +452,8 @@ class Model:
 
     def coded_names(self) -> list[str]:
         """Return names of the coded columns, without those of lags."""
-        lags = set() if self.lags is None else set(self.lags.names([""] * 10**6))
-        names = self.weight_names()
-        return [name for at, name in enumerate(names) if at not in lags]
+        lags = set(self.coder.lags)
+        return [name for at, name in enumerate(self.weight_names()) if at not in lags]
 
     def weight_names(self) -> list[str]:
         """Return names of what the linear experts see, in the order of their weights."""
