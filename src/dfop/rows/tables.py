@@ -38,13 +38,16 @@ def as_batch(X: Any) -> Batch:
     ('size',)
     """
     if isinstance(X, Batch):
+        _refuse_no_rows(len(X))
         return X
     if is_frame(X):
         return _of_columns(columns_of(X), tuple(X.columns), len(X))
     if hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__"):
         from .arrow import batch_from_arrow  # needs pyarrow, as its data do
 
-        return batch_from_arrow(X)
+        batch = batch_from_arrow(X)
+        _refuse_no_rows(len(batch))
+        return batch
     if isinstance(X, list) and X and isinstance(X[0], Mapping):
         return _of_dicts(X)
     columns = _columns_of_array(X)
@@ -111,8 +114,7 @@ def _matrix(X: Any) -> Array:
 
 
 def _of_columns(columns: Sequence[Any], names: Names, n: int) -> Batch:
-    if n == 0:
-        raise ValueError("the batch is empty: found 0 samples where a minimum of 1 is needed")
+    _refuse_no_rows(n)
     numbers = np.zeros((n, len(columns)))
     texts: dict[int, Text] = {}
     for j, column in enumerate(columns):
@@ -123,6 +125,11 @@ def _of_columns(columns: Sequence[Any], names: Names, n: int) -> Batch:
             numbers[:, j] = cells
     gaps = find_gaps(numbers, "X", names)
     return Batch(numbers, gaps, texts, None if names is None else tuple(names))
+
+
+def _refuse_no_rows(n: int) -> None:
+    if n == 0:
+        raise ValueError("the batch is empty: found 0 samples where a minimum of 1 is needed")
 
 
 def _read_column(column: Any, j: int, names: Names) -> Array | Text:
