@@ -168,5 +168,5 @@ def test_a_change_to_nonsense_is_refused_too(value):
 def test_river_refuses_what_only_arrays_have_a_use_for_also_later(name, value):
     model = dfop.river.DFOPRegressor()
     setattr(model, name, value)
-    with pytest.raises(ValueError, match="River|features"):
+    with pytest.raises(ValueError, match=r"River|features"):
         model.learn_one(ROW, 1.0)

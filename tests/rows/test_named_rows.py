@@ -42,7 +42,7 @@ def flat(state):
 def everything(rows):
     coder = rows.coder
     known = coder.describe(), coder.lags, coder.shared, flat(coder.state())
-    return known, flat(rows.engine.snapshot()), dict(rows.names), rows.shared_names
+    return known, flat(rows.engine.state()), dict(rows.names), rows.shared_names
 
 
 def labels(rows):
@@ -254,7 +254,7 @@ def test_learning_dicts_is_learning_the_coded_rows(kind):
             other.learn(coded, np.array([[y]]), np.array([0.98]), ONCE, out)
         assert rows.step_number(row, y) == out[0, 0]
         assert predicted == pytest.approx(out[0, 0], rel=1e-9, abs=1e-9)
-    assert flat(rows.engine.snapshot()) == flat(other.snapshot())
+    assert flat(rows.engine.state()) == flat(other.state())
 
 
 @pytest.mark.parametrize("kind", ["filter", "bank"])
@@ -268,7 +268,7 @@ def test_several_outputs(kind):
         ahead = by_class.step_class(row, t % 3)
         assert by_targets.step(row, np.eye(3)[t % 3]).tolist() == ahead
     assert by_class.predict_outputs(row) == by_targets.predict_outputs(row)
-    assert flat(by_class.engine.snapshot()) == flat(by_targets.engine.snapshot())
+    assert flat(by_class.engine.state()) == flat(by_targets.engine.state())
     by_class.step_class(row, 3)
     assert len(by_class.predict_outputs(row)) == 4
     before = everything(by_class)

@@ -8,8 +8,10 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from dfop import DFOPRegressor
 from dfop.rows.batch import Batch
 from dfop.rows.tables import as_batch
+from model_state import refused
 
 NAN = float("nan")
 ROWS = [
@@ -146,7 +148,7 @@ def test_a_column_of_nothing_but_gap_words_is_of_no_kind(container):
     "container", set(TEXTS) - {"category", "Categorical", "dictionary of Arrow"}
 )
 def test_numbers_given_as_text_are_refused_in_every_container(container):
-    with pytest.raises(ValueError, match="(?=.*'12')(?=.*row 1, column).*convert"):
+    with pytest.raises(ValueError, match=r"(?=.*'12')(?=.*row 1, column).*convert"):
         as_batch(TEXTS[container](["red", "12", "blue"]))
 
 
@@ -226,3 +228,24 @@ def test_a_batch_does_not_look_at_the_index():
 def test_no_rows_are_refused(empty):
     with pytest.raises(ValueError, match=r"0 samples|empty|2D|minimum of 1|no rows"):
         as_batch(empty)
+
+
+@pytest.mark.parametrize("kind", ["f8", "i4", "U5", "O"])
+def test_masked_cells_are_missing(kind):
+    values = [["red", "blue"], ["red", "red"]] if kind in "U5" else [[1, 2], [3, 4]]
+    masked = np.ma.masked_array(np.array(values, dtype=kind), mask=[[0, 1], [0, 0]])
+    assert as_batch(masked).rows() == [[values[0][0], None], values[1]]
+
+
+def test_a_column_alone_and_rows_that_are_not_there_yet_are_no_tables():
+    for column in (pd.Series([1.0, 2.0]), pl.Series([1.0, 2.0]), pd.Index([1.0])):
+        with pytest.raises(ValueError, match=r"2D.*to_frame"):
+            as_batch(column)
+    with pytest.raises(TypeError, match="collect"):
+        as_batch(pl.DataFrame({"a": [1.0]}).lazy())
+
+
+def test_two_columns_of_one_name_are_refused():
+    table = pd.DataFrame([[1.0, 2.0, 3.0]], columns=["a", "b", "a"])
+    for model in (DFOPRegressor(), DFOPRegressor(0.01)):
+        refused(model, lambda m: m.fit(table, [1.0]), "'a'", "name of its own")

@@ -40,6 +40,9 @@ def as_batch(X: Any) -> Batch:
     if isinstance(X, Batch):
         _refuse_no_rows(len(X))
         return X
+    _refuse_what_is_no_table(X)
+    if isinstance(X, np.ma.MaskedArray):
+        X = _with_gaps(X)
     if is_frame(X):
         return _of_columns(columns_of(X), tuple(X.columns), len(X))
     if hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__"):
@@ -54,6 +57,23 @@ def as_batch(X: Any) -> Batch:
     if columns is not None:
         return _of_columns(columns, None, len(columns[0]))
     return of_numbers(_matrix(X))
+
+
+def _refuse_what_is_no_table(X: Any) -> None:
+    if type(X).__name__ == "LazyFrame":  # of polars: nothing was read yet
+        raise TypeError("X is a LazyFrame, whose rows are not there yet: give X.collect()")
+    if hasattr(X, "to_frame") and hasattr(X, "dtype"):
+        raise ValueError(
+            "X is a single column: expected 2D, rows with columns; give X.to_frame(), or reshape it"
+        )
+
+
+def _with_gaps(X: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
+    """Return an array in which masked cells are missing."""
+    numbers = X.dtype.kind in "biuf"
+    cells = np.array(X.data, dtype=np.float64 if numbers else object)
+    cells[np.ma.getmaskarray(X)] = np.nan if numbers else None
+    return cells
 
 
 def of_numbers(numbers: Array, names: tuple[str, ...] | None = None) -> Batch:
