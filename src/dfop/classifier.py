@@ -143,9 +143,11 @@ class DFOPClassifier(ClassifierMixin, Insight, Estimator):
         return {**super()._parameters(), "max_classes": self.max_classes}
 
     def _new_target(self, y: Any) -> LabelTarget | SeveralLabels:
-        if y is not None and np.asarray(y).ndim == 2:
-            return SeveralLabels(limit=self.max_classes)
-        return LabelTarget(limit=self.max_classes)
+        try:
+            several = y is not None and np.asarray(y).ndim == 2
+        except ValueError:  # rows of different length; reading them says so
+            several = False
+        return (SeveralLabels if several else LabelTarget)(limit=self.max_classes)
 
     def fit(
         self,

@@ -8,7 +8,9 @@ the start, and the same as `dfop.DFOPRegressor` and `dfop.DFOPClassifier` on the
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable
 from dataclasses import replace
+from datetime import date, timedelta
 from typing import Any
 
 import numpy as np
@@ -30,6 +32,7 @@ from .model.model import Model, Target
 from .model.monitor import LabelMonitor, NumberMonitor
 from .model.settings import Settings
 from .model.targets import NumberTarget, Planned
+from .rows.cells import is_missing
 from .rows.checks import check_length
 from .rows.tables import as_batch
 from .rows.target_cells import target_numbers
@@ -557,5 +560,12 @@ def _number(y: Any) -> float:
 
 
 def _check_label(label: Any, where: str = "") -> None:
-    if label is None or label != label:  # NaN is the one value unlike itself
+    if not isinstance(label, str) and is_missing(label):
         raise ValueError(f"the label is {label!r}{where}: drop rows without a label")
+    if isinstance(label, date | timedelta | np.datetime64 | np.timedelta64):
+        raise ValueError(f"the label is {label!r}{where}, a date, which is no label: use its text")
+    if not isinstance(label, Hashable):
+        raise ValueError(
+            f"the label is {label!r}{where}, a {type(label).__name__}, which is no label: use "
+            "whole numbers, bools or text"
+        )

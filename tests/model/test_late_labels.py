@@ -359,7 +359,7 @@ def test_no_more_rows_wait_than_the_limit_and_the_oldest_go_first():
     model = DFOPRegressor(0.01, pending_limit=3)
     for t in range(3):
         model.predict_pending(X * t, [f"k{t}"])
-    with pytest.warns(UserWarning, match="1 rows were given up.*'k0'.*pending_limit=3"):
+    with pytest.warns(UserWarning, match=r"1 rows were given up.*'k0'.*pending_limit=3"):
         model.predict_pending(X * 3, ["k3"])
     for t in range(4, 10):  # warned of once
         model.predict_pending(X * t, [f"k{t}"])

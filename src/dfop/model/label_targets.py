@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
 from dfop.core import TIE, choose
-from dfop.rows.target_cells import target_labels
+from dfop.rows.target_cells import refuse_gap_words, target_labels
 
 from .labels import DOUBT, raw_probabilities
 from .targets import Planned
@@ -169,6 +169,8 @@ class LabelTarget:
             check_classification_targets(labels)
             found = labels
         found = np.unique(found)
+        if classes is None and labels is not None:
+            refuse_gap_words(labels, found)
         if len(found) > self.limit:
             raise ValueError(
                 f"there are {len(found)} classes, more than max_classes={self.limit}: numbers are "

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
-from dfop.rows.target_cells import target_labels
+from dfop.rows.target_cells import refuse_gap_words, target_labels
 
 from .label_targets import positions_of
 from .labels import LabelCode, raw_probabilities
@@ -43,6 +43,7 @@ class SeveralLabels:
             classes = labels.T
             for column in classes:
                 check_classification_targets(column)
+                refuse_gap_words(column, np.unique(column))
         columns = tuple(np.unique(np.asarray(some)) for some in classes)
         if max(map(len, columns)) > self.limit:
             raise ValueError(

@@ -20,12 +20,20 @@ def first_batch(X: Any) -> Batch:
     batch = as_batch(X)
     if batch.names is None or isinstance(X, Batch):
         return batch
+    _refuse_equal_names(batch.names)
     if is_frame(X):
         probe = BaseEstimator()
         validate_data(probe, X, reset=True, skip_check_array=True)
         names = getattr(probe, "feature_names_in_", None)
         return replace(batch, names=None if names is None else tuple(map(str, names)))
     return batch
+
+
+def _refuse_equal_names(names: tuple[Any, ...]) -> None:
+    if len(set(names)) == len(names):
+        return
+    name = next(name for name in names if names.count(name) > 1)
+    raise ValueError(f"X has several columns named {name!r}: give every column a name of its own")
 
 
 def next_batch(

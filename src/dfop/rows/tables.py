@@ -38,20 +38,46 @@ def as_batch(X: Any) -> Batch:
     ('size',)
     """
     if isinstance(X, Batch):
+<<<<<<< HEAD
         find_gaps(X.numbers, "X", X.names)  # whoever made it: nothing infinite comes further
+=======
+        _refuse_no_rows(len(X))
+>>>>>>> promises
         return X
+    _refuse_what_is_no_table(X)
+    if isinstance(X, np.ma.MaskedArray):
+        X = _with_gaps(X)
     if is_frame(X):
         return _of_columns(columns_of(X), tuple(X.columns), len(X))
     if hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__"):
         from .arrow import batch_from_arrow  # needs pyarrow, as its data do
 
-        return batch_from_arrow(X)
+        batch = batch_from_arrow(X)
+        _refuse_no_rows(len(batch))
+        return batch
     if isinstance(X, list) and X and isinstance(X[0], Mapping):
         return _of_dicts(X)
     columns = _columns_of_array(X)
     if columns is not None:
         return _of_columns(columns, None, len(columns[0]))
     return of_numbers(_matrix(X))
+
+
+def _refuse_what_is_no_table(X: Any) -> None:
+    if type(X).__name__ == "LazyFrame":  # of polars: nothing was read yet
+        raise TypeError("X is a LazyFrame, whose rows are not there yet: give X.collect()")
+    if hasattr(X, "to_frame") and hasattr(X, "dtype"):
+        raise ValueError(
+            "X is a single column: expected 2D, rows with columns; give X.to_frame(), or reshape it"
+        )
+
+
+def _with_gaps(X: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
+    """Return an array in which masked cells are missing."""
+    numbers = X.dtype.kind in "biuf"
+    cells = np.array(X.data, dtype=np.float64 if numbers else object)
+    cells[np.ma.getmaskarray(X)] = np.nan if numbers else None
+    return cells
 
 
 def of_numbers(numbers: Array, names: tuple[str, ...] | None = None) -> Batch:
@@ -112,8 +138,7 @@ def _matrix(X: Any) -> Array:
 
 
 def _of_columns(columns: Sequence[Any], names: Names, n: int) -> Batch:
-    if n == 0:
-        raise ValueError("the batch is empty: found 0 samples where a minimum of 1 is needed")
+    _refuse_no_rows(n)
     numbers = np.zeros((n, len(columns)))
     texts: dict[int, Text] = {}
     for j, column in enumerate(columns):
@@ -124,6 +149,11 @@ def _of_columns(columns: Sequence[Any], names: Names, n: int) -> Batch:
             numbers[:, j] = cells
     gaps = find_gaps(numbers, "X", names)
     return Batch(numbers, gaps, texts, None if names is None else tuple(names))
+
+
+def _refuse_no_rows(n: int) -> None:
+    if n == 0:
+        raise ValueError("the batch is empty: found 0 samples where a minimum of 1 is needed")
 
 
 def _read_column(column: Any, j: int, names: Names) -> Array | Text:

@@ -34,6 +34,7 @@ def target_numbers(y: Any, n: int) -> Array:
     """
     if type(y) is not np.ndarray or y.dtype != np.float64:
         cells = _cells(y)
+        check_length(cells, n)
         if cells.dtype.kind in "biuf":
             y = cells.astype(np.float64)
         else:
@@ -57,6 +58,8 @@ def _number(cell: Any, index: tuple[int, ...]) -> float:
     if is_missing(cell):
         _refuse(cell, index, f"which is no label (NaN): {_DROP}")
     try:
+        if isinstance(cell, complex | np.complexfloating):
+            raise TypeError("Complex data not supported")
         return to_number(cell)
     except (TypeError, ValueError):
         _refuse(
@@ -81,6 +84,7 @@ def target_labels(y: Any, n: int) -> Labels:
         labels: Labels = y
     else:
         labels = _cells(y)
+        check_length(labels, n)
         if labels.dtype.kind in "mM":
             _refuse(labels.flat[0], (0,) * labels.ndim, "a date, which is no label: use its text")
         if labels.dtype.kind in "OST":
@@ -117,7 +121,10 @@ def _cells(y: Any) -> NDArray[Any]:
         if flat is not None:
             return flat
     if hasattr(y, "to_list") and hasattr(y, "dtype") and not isinstance(y, np.ndarray):  # polars
-        return _of_list(y.to_list())  # type: ignore[return-value]
+        flat = _of_list(y.to_list())
+        if flat is None:
+            _refuse(y[0], (0,), "which is no single label: give one number or text per row")
+        return flat
     array: NDArray[Any] = check_array(
         y, dtype=None, ensure_2d=False, ensure_all_finite=False, ensure_min_samples=0,
         allow_nd=True, input_name="y",
@@ -149,11 +156,9 @@ def _alike(labels: NDArray[Any]) -> Labels:
     """Return labels given as objects in one type, or say which one is missing or of another."""
     first: Any = None
     for index, label in np.ndenumerate(labels):
-        if label is None or (is_missing(label) and not isinstance(label, str)):
-            name = "NaN" if label != label and label is not None else repr(label)
+        if not isinstance(label, str) and is_missing(label):
+            name = "NaN" if isinstance(label, float) else repr(label)
             _refuse_text(name, index, f"which is no label: {_DROP}")
-        if isinstance(label, str) and label.strip().lower() in LABEL_GAP_WORDS:
-            _refuse(label, index, f"which means a missing label: {_DROP}, or rename it")
         if not isinstance(label, str | int | float | np.number | np.bool_):
             _refuse(
                 label, index, f"a {type(label).__name__}, which is no label: use whole numbers, "
@@ -170,9 +175,25 @@ def _alike(labels: NDArray[Any]) -> Labels:
     return np.asarray(labels.tolist())
 
 
+def refuse_gap_words(labels: Labels, classes: Labels) -> None:
+    """Refuse classes found in labels whose name says that the label is missing."""
+    for label in classes.tolist():
+        if isinstance(label, str) and label.strip().lower() in LABEL_GAP_WORDS:
+            t = int(np.argmax(labels == label))
+            raise ValueError(
+                f"y has {label!r} at row {t}, which means a missing label: {_DROP}, or rename it, "
+                "or name it in classes= if it is meant"
+            )
+
+
 def _refuse(value: Any, index: tuple[int, ...], problem: str) -> NoReturn:
+<<<<<<< HEAD
     plain = isinstance(value, np.str_ | np.number | np.bool_)
     _refuse_text(repr(value.item() if plain else value), index, problem)
+=======
+    value = str(value) if isinstance(value, np.str_) else value
+    _refuse_text(repr(value), index, problem)
+>>>>>>> promises
 
 
 def _refuse_text(shown: str, index: tuple[int, ...], problem: str) -> NoReturn:
