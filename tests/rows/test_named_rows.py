@@ -264,22 +264,11 @@ def test_several_outputs(kind):
     rows.coder.open_lags(1)
     for t in range(30):
         row = {"a": float(t % 3)}
-<<<<<<< HEAD
         before = rows.predict_outputs(row)
         np.testing.assert_allclose(rows.step(row, np.eye(3)[t % 3]), before, rtol=1e-9, atol=1e-9)
     assert len(rows.predict_outputs(row)) == 3
     before = everything(rows)
     for wrong in (np.zeros(2), np.array([0.0, 0.0, np.nan])):
-=======
-        ahead = by_class.step_class(row, t % 3)
-        assert by_targets.step(row, np.eye(3)[t % 3]).tolist() == ahead
-    assert by_class.predict_outputs(row) == by_targets.predict_outputs(row)
-    assert flat(by_class.engine.state()) == flat(by_targets.engine.state())
-    by_class.step_class(row, 3)
-    assert len(by_class.predict_outputs(row)) == 4
-    before = everything(by_class)
-    for wrong in (np.zeros(3), np.array([0.0, 0.0, 0.0, np.nan])):
->>>>>>> promises
         with pytest.raises(ValueError, match=r"targets must be finite|one target per output"):
             rows.step({"new": 1.0}, wrong)
     with pytest.raises(ValueError, match="one target per output"):

@@ -38,11 +38,8 @@ def as_batch(X: Any) -> Batch:
     ('size',)
     """
     if isinstance(X, Batch):
-<<<<<<< HEAD
         find_gaps(X.numbers, "X", X.names)  # whoever made it: nothing infinite comes further
-=======
         _refuse_no_rows(len(X))
->>>>>>> promises
         return X
     _refuse_what_is_no_table(X)
     if isinstance(X, np.ma.MaskedArray):

@@ -187,13 +187,8 @@ def refuse_gap_words(labels: Labels, classes: Labels) -> None:
 
 
 def _refuse(value: Any, index: tuple[int, ...], problem: str) -> NoReturn:
-<<<<<<< HEAD
     plain = isinstance(value, np.str_ | np.number | np.bool_)
     _refuse_text(repr(value.item() if plain else value), index, problem)
-=======
-    value = str(value) if isinstance(value, np.str_) else value
-    _refuse_text(repr(value), index, problem)
->>>>>>> promises
 
 
 def _refuse_text(shown: str, index: tuple[int, ...], problem: str) -> NoReturn:
