@@ -164,7 +164,7 @@ def test_a_bank_of_river_of_format_2_knows_its_classes():
 
 
 @pytest.mark.parametrize("case", SMALL, ids=repr)
-@pytest.mark.filterwarnings("ignore:more than max_features", "ignore:.*rows were given up")
+@pytest.mark.filterwarnings("ignore:more than max_", "ignore:.*rows were given up")
 def test_files_of_format_3_stay_readable(case):
     """`made.py` wrote them."""
     old, fresh = load(case.path), case.made()
