@@ -38,7 +38,7 @@ WAYS = {
 @pytest.fixture(autouse=True)
 def _unwarned():
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="more than max_features|.*rows were given up")
+        warnings.filterwarnings("ignore", message="more than max_|.*rows were given up")
         yield
 
 
