@@ -19,6 +19,7 @@ import pytest
 
 import dfop.river
 from dfop import DFOPClassifier, DFOPRegressor, from_bytes, to_bytes
+from dfop.model.label_targets import LabelTarget
 from dfop.rows.tables import as_batch
 from model_state import everything
 
@@ -301,3 +302,30 @@ def test_two_threads_for_ten_seconds_a_pair(name):
     face = FACES[name]
     for (_, a), (_, b) in pairs_of(face):
         expect_some_order(face, (a, b), TEN_SECONDS)
+
+
+@pytest.mark.parametrize("call", ["predict", "predict_proba", "decision_function"])
+def test_nobody_learns_while_a_prediction_is_put_into_words(call, monkeypatch):
+    """A third class must not come between the outputs and the labels they stand for."""
+    face = FACES["classes, default, lags"]
+    model, learned = face.started(), threading.Event()
+    before = getattr(model, call)(face.data(1)[0])
+
+    def learn():
+        model.partial_fit(*face.data(3))
+        learned.set()
+
+    learner = threading.Thread(target=learn)
+    words = {"predict": "decode", "predict_proba": "shown", "decision_function": "margins"}[call]
+    put_into_words = getattr(LabelTarget, words)
+
+    def slowly(*given):
+        learner.start()
+        assert not learned.wait(0.05)
+        return put_into_words(*given)
+
+    monkeypatch.setattr(LabelTarget, words, slowly)
+    assert (getattr(model, call)(face.data(1)[0]) == before).all()
+    monkeypatch.undo()
+    learner.join()
+    assert learned.is_set()
