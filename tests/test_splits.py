@@ -153,7 +153,7 @@ def test_a_restored_filter_goes_on_with_the_same_bits():
     first, going_on = (Filter(7, 2, True, 100.0, 1e6) for _ in range(2))
     out, again = np.empty((400, 2)), np.empty((200, 2))
     first.learn(X[:200], Y[:200], lam[:200], np.ones(1), out[:200])
-    going_on.restore(first.snapshot())
+    going_on.restore(first.state())
     first.learn(X[200:], Y[200:], lam[200:], np.ones(1), out[200:])
     going_on.learn(X[200:], Y[200:], lam[200:], np.ones(1), again)
     assert again.tobytes() == out[200:].tobytes()

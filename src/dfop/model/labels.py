@@ -76,8 +76,8 @@ class LabelCode:
     >>> LabelCode(3).encode(np.array([0, 2]))
     array([[1., 0., 0.],
            [0., 0., 1.]])
-    >>> LabelCode(2).decode(np.array([[-0.3], [0.7]]))
-    array([0, 1])
+    >>> LabelCode(2).decode(np.array([[-0.3], [0.7]])).tolist()
+    [0, 1]
     """
 
     def __init__(self, classes: int) -> None:
