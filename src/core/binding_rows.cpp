@@ -56,8 +56,11 @@ double target_of(PyObject* y) {
     double target = 0.0;
     const CellKind kind = read_cell(y, target);
     if (kind != CellKind::number || !is_usable(target)) {
-        PyErr_Format(PyExc_ValueError, "y is %R: y must be finite and below 2**500 in magnitude",
-                     y);
+        PyErr_Format(
+            PyExc_ValueError,
+            "y is %R: y must be finite and below 2**500 in magnitude, and no text or date; "
+            "convert or drop it before learning",
+            y);
         throw nb::python_error();
     }
     return target;
@@ -140,6 +143,17 @@ public:
     nb::object lags() const { return rows_.lags.empty() ? nb::none() : copy_to_array(rows_.lags); }
     bool shares_names() const { return rows_.shares_names(); }
 
+    // Once, when names beyond the bound have come; below 0 where warnings are errors.
+    int warn_of_names() {
+        if (warned_ || !rows_.shares_names()) return 0;
+        warned_ = true;
+        return PyErr_WarnFormat(
+            PyExc_UserWarning, 1,
+            "more than max_features=%zu feature names have come: further ones share 32 weights by "
+            "their hash; raise max_features if they are meant",
+            most_names);
+    }
+
     nb::object engine_object, coder_object;  // kept alive
     nb::dict names;
     nb::object lock_object;
@@ -219,7 +233,7 @@ private:
     RowEngine engine_;
     DictCoder rows_;
     std::vector<double> yhat_;
-    bool busy_ = false;
+    bool busy_ = false, warned_ = false;
 };
 
 // -- builtin functions: River looks at signatures, and every nanosecond counts ----------------
@@ -271,8 +285,10 @@ PyObject* learn_one(PyObject* self, PyObject* const* args, Py_ssize_t given, PyO
     static constexpr const char* names[] = {"x", "y"};
     PyObject* found[2];
     if (!read_arguments(names, args, given, keywords, found)) return nullptr;
-    return translated([&] {
-        nb::inst_ptr<NamedRows>(self)->step_number(found[0], found[1]);
+    return translated([&]() -> PyObject* {
+        auto* rows = nb::inst_ptr<NamedRows>(self);
+        rows->step_number(found[0], found[1]);
+        if (rows->warn_of_names() < 0) return nullptr;
         Py_RETURN_NONE;
     });
 }

@@ -8,9 +8,7 @@ the start, and the same as `dfop.DFOPRegressor` and `dfop.DFOPClassifier` on the
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
 from dataclasses import replace
-from datetime import date, timedelta
 from typing import Any
 
 import numpy as np
@@ -21,7 +19,6 @@ try:
 except ImportError as error:
     raise ImportError("dfop.river needs River: pip install 'dfop[river]'") from error
 
-from .core import LARGEST
 from .forgetting import ByClock, Forgetting
 from .insight.experts import bank_of, weights_of
 from .insight.uncertainty import half_widths_at
@@ -32,10 +29,9 @@ from .model.model import Model, Target
 from .model.monitor import LabelMonitor, NumberMonitor
 from .model.settings import Settings
 from .model.targets import NumberTarget, Planned
-from .rows.cells import is_missing
 from .rows.checks import check_length
 from .rows.tables import as_batch
-from .rows.target_cells import target_numbers
+from .rows.target_cells import one_number, target_numbers
 
 __all__ = ["DFOPClassifier", "DFOPRegressor"]
 
@@ -219,7 +215,7 @@ class DFOPRegressor(_RiverLearner, base.MiniBatchRegressor):
         """
         model = self._checked()
         with model.lock:
-            values = np.array([[_number(y)]])
+            values = np.array([[one_number(y)]])
             first = model.engine is None
             self._rows.learn(x, Planned(model.target, values))
             if first:
@@ -403,7 +399,6 @@ class DFOPClassifier(_RiverLearner, base.MiniBatchClassifier):
         y
             The label; a new one opens a class.
         """
-        _check_label(y)
         model = self._checked()
         with model.lock:
             assert isinstance(model.target, LabelTarget)
@@ -458,8 +453,6 @@ class DFOPClassifier(_RiverLearner, base.MiniBatchClassifier):
         """
         labels = list(y)
         check_length(np.empty(len(labels)), len(X))
-        for row, label in enumerate(labels):
-            _check_label(label, f" at row {row}")
         model = self._checked()
         with model.lock:
             assert isinstance(model.target, LabelTarget)
@@ -547,25 +540,3 @@ def _frame(X: Any, values: Array, names: Any) -> Any:
     import pandas as pd
 
     return pd.DataFrame(values, index=X.index, columns=list(names))
-
-
-def _number(y: Any) -> float:
-    try:
-        number = math.nan if isinstance(y, str | bytes) else float(y)
-    except (TypeError, ValueError, OverflowError):
-        number = math.nan
-    if not abs(number) <= LARGEST:
-        raise ValueError(f"y is {y!r}: y must be finite and below 2**500 in magnitude")
-    return number
-
-
-def _check_label(label: Any, where: str = "") -> None:
-    if not isinstance(label, str) and is_missing(label):
-        raise ValueError(f"the label is {label!r}{where}: drop rows without a label")
-    if isinstance(label, date | timedelta | np.datetime64 | np.timedelta64):
-        raise ValueError(f"the label is {label!r}{where}, a date, which is no label: use its text")
-    if not isinstance(label, Hashable):
-        raise ValueError(
-            f"the label is {label!r}{where}, a {type(label).__name__}, which is no label: use "
-            "whole numbers, bools or text"
-        )

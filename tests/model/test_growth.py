@@ -39,7 +39,7 @@ def test_names_beyond_the_bound_share_columns(setting):
 
 @pytest.mark.parametrize("kind", [dfop.river.DFOPRegressor, dfop.river.DFOPClassifier])
 def test_names_beyond_the_bound_are_warned_of_once(kind):
-    model = kind(features="linear", max_features=3)
+    model = kind(**setting, max_features=3)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for t, (x, y) in enumerate(ever_new_names(20)):

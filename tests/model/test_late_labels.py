@@ -459,3 +459,25 @@ def test_a_row_that_waits_is_small():
 
 
 TEXTS = [f"text number {k}" for k in range(100)]
+
+
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [
+        ((["p", "q"], [1.0, 2.0], [0]), ["before", "2 keys"]),
+        ((["p"], [1.0], [0, 1]), ["before", "1 keys"]),
+        ((["p", "q"], [1.0, 2.0], [2, 1]), ["before", "ascend"]),
+        ((["p"], [1.0], [99]), ["before", "99"]),
+        ((["p"], [1.0], [-1]), ["before", "-1"]),
+        ((["p"], [1.0], [0.7]), ["before", "whole numbers"]),
+        ((["p"], [1.0]), ["tuple"]),
+        ((["new 1"], [1.0], [1]), ["'new 1'", "before the row itself"]),
+    ],
+)
+@pytest.mark.parametrize("lags", [0, 2])
+def test_labels_that_cannot_arrive_then_are_refused(labels, words, lags):
+    model = DFOPRegressor(0.01, lags=lags)
+    model.predict_pending([["red", 1.0], ["blue", 2.0]], ["p", "q"])
+    rows = [["green", 3.0], ["red", 4.0]]
+    call = {"keys": ["new 0", "new 1"], "labels": labels}
+    refused(model, lambda m: m.predict_pending(rows, **call), *words)

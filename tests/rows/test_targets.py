@@ -284,3 +284,38 @@ def test_river_refuses_what_is_no_number(y, setting):
     refused(model, lambda m: m.learn_one({"a": 1.0}, y), "y")
     frame = pd.DataFrame({"a": [1.0, 2.0]})
     refused(model, lambda m: m.learn_many(frame, [1.0, y]), "y")
+
+
+@pytest.mark.parametrize("label", [None, float("nan"), pd.NA, "", "?", "NaN", (1, 2), b"a", [1], 1j])
+@pytest.mark.parametrize("started", [False, True])
+def test_river_refuses_what_is_no_label(label, started):
+    model = dfop.river.DFOPClassifier(0.01)
+    if started:
+        model.learn_one({"a": 1.0}, "yes")
+    before = model.predict_proba_one({"a": 1.0})
+    with pytest.raises(ValueError, match="label"):
+        model.learn_one({"a": 1.0}, label)
+    assert model.predict_proba_one({"a": 1.0}) == before
+
+
+def test_river_keeps_labels_to_one_type():
+    model = dfop.river.DFOPClassifier(0.01)
+    model.learn_one({"a": 1.0}, "yes")
+    with pytest.raises(ValueError, match="one type"):
+        model.learn_one({"a": 1.0}, 1)
+
+
+@pytest.mark.parametrize("y", ["3", None, pd.NA, float("inf"), np.datetime64("2024-01-01"), [1.0]])
+@pytest.mark.parametrize("started", [False, True])
+def test_river_refuses_what_is_no_number(y, started):
+    model = dfop.river.DFOPRegressor(0.01)
+    if started:
+        model.learn_one({"a": 1.0}, 2.0)
+    with pytest.raises(ValueError, match="convert or drop it"):
+        model.learn_one({"a": 1.0}, y)
+
+
+def test_a_class_of_another_type_is_called_so():
+    model = dfop.DFOPClassifier(0.01).partial_fit([[1.0], [2.0]], [1, 2])
+    with pytest.raises(ValueError, match=r"unknown class '1' at row 0, of another type than 1"):
+        model.partial_fit([[1.0]], ["1"])

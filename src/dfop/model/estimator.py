@@ -268,8 +268,7 @@ class Estimator(BaseEstimator):
         """
         given = {"classes": classes, "discount": discount, "time": time}
         if labels is not None:
-            late_keys, y, before = labels
-            given["due"] = Due(list(late_keys), y, np.asarray(before, dtype=np.int64))
+            given["due"] = _due(labels)
         model = self._started()
         if model is None:
             with self._opening:
@@ -328,6 +327,17 @@ class Estimator(BaseEstimator):
         tags.input_tags.string = True
         tags.target_tags.multi_output = True
         return tags
+
+
+def _due(labels: Any) -> Due:
+    """Read labels that arrive between rows."""
+    if not isinstance(labels, tuple) or len(labels) != 3:
+        raise ValueError("labels must be a tuple (keys, y, before)")
+    keys, y, before = labels
+    when = np.asarray(before)
+    if when.dtype.kind not in "iu" and when.size:
+        raise ValueError(f"labels: before holds {when.dtype}, not whole numbers of rows")
+    return Due(list(keys), y, when.astype(np.int64))
 
 
 def joined(runs: list[Run]) -> NDArray[Any]:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
 from dfop.core import TIE, choose
-from dfop.rows.target_cells import refuse_gap_words, target_labels
+from dfop.rows.target_cells import check_new_label, refuse_gap_words, target_labels
 
 from .labels import DOUBT, raw_probabilities
 from .targets import Planned
@@ -148,8 +148,9 @@ class LabelTarget:
         opened: list[tuple[int, Any]] = []
         values = np.empty((len(labels), 1), dtype=np.int64)
         for row, label in enumerate(labels):
-            k = index.get(label)
+            k = index.get(label) if isinstance(label, Hashable) else None
             if k is None:
+                check_new_label(label, next(iter(index), None), row if len(labels) > 1 else None)
                 if len(index) < self.limit:
                     k = index[label] = len(index)
                     opened.append((row, label))
@@ -331,9 +332,14 @@ def positions_of(labels: NDArray[Any], classes: NDArray[Any] | None) -> Indices:
         known = np.zeros(len(labels), bool)
     if known.shape != labels.shape or not known.all():
         t = int(np.argmin(np.broadcast_to(known, labels.shape)))
-        shown = ", ".join(map(str, classes[:10])) + (", ..." if len(classes) > 10 else "")
+        label = labels[t].item() if isinstance(labels[t], np.generic) else labels[t]
+        known_labels = classes[:10].tolist()
+        shown = ", ".join(map(repr, known_labels)) + (", ..." if len(classes) > 10 else "")
+        other = ""
+        if isinstance(label, str) != isinstance(known_labels[0], str):
+            other = f", of another type than {known_labels[0]!r}: give labels of one type"
         raise ValueError(
-            f"y has the unknown class {labels[t]!r} at row {t}; the classes are {shown}. Name all "
-            "classes in the first call: partial_fit(X, y, classes=[...])"
+            f"y has the unknown class {label!r} at row {t}{other}; the classes are {shown}. Name "
+            "all classes in the first call: partial_fit(X, y, classes=[...])"
         )
     return np.asarray(at, dtype=np.int64)

@@ -187,6 +187,20 @@ def _target_before_labels(model: Model, classes: Any) -> Any:
     return LabelTarget(limit=target.limit).with_classes(None, classes)
 
 
+def _check_before(before: NDArray[np.int64], labels: int, rows: int) -> None:
+    """Refuse moments at which labels cannot arrive."""
+    if before.shape != (labels,):
+        raise ValueError(
+            f"labels: {labels} keys but before has the shape {before.shape}: say for each label "
+            "before which row it arrives"
+        )
+    if (before < 0).any() or (before > rows).any() or (np.diff(before) < 0).any():
+        raise ValueError(
+            f"labels: before={before.tolist()} must ascend from 0 to {rows}, the number of rows: "
+            "sort labels by when they arrive"
+        )
+
+
 def _plan_due(
     model: Model, target: Any, due: Due | None, arriving: list[Key]
 ) -> tuple[Planned, list[Key], NDArray[np.int64]]:
@@ -196,6 +210,7 @@ def _plan_due(
         none: NDArray[Any] = np.empty((0, 1), np.int64) if labels else np.empty((0, target.width))
         return Planned(target, none), [], np.empty(0, np.int64)
     keys = check_keys(due.keys, None)
+    _check_before(due.before, len(keys), len(arriving))
     at = {key: t for t, key in enumerate(arriving)}
     model.waiting.check_waiting(key for key in keys if key not in at)
     early = np.array([at.get(key, -1) for key in keys]) >= due.before

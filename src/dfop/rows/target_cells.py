@@ -6,11 +6,14 @@ row and what to do.
 
 from __future__ import annotations
 
+import math
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array
+
+from dfop.core import LARGEST
 
 from .cells import LABEL_GAP_WORDS, is_gap_word, is_missing, reads_as_number, to_number
 from .checks import Array, check_finite, check_length
@@ -173,6 +176,47 @@ def _alike(labels: NDArray[Any]) -> Labels:
     if isinstance(first, str):
         return labels.astype(str) if labels.dtype.kind != "O" else labels
     return np.asarray(labels.tolist())
+
+
+def check_new_label(label: Any, known: Any, row: int | None) -> None:
+    """Refuse what cannot be the label of a class not met before.
+
+    `known` is a class that was met, None before the first; `row` is None for a row alone.
+    """
+    where = "" if row is None else f" at row {row}"
+    if not isinstance(label, str) and is_missing(label):
+        raise ValueError(f"the label is {label!r}{where}: {_DROP}")
+    if isinstance(label, str) and label.strip().lower() in LABEL_GAP_WORDS:
+        raise ValueError(f"the label is {label!r}{where}, which means a missing one: {_DROP}")
+    if not isinstance(label, str | int | float | np.number | np.bool_):
+        raise ValueError(
+            f"the label is {label!r}{where}, a {type(label).__name__}, which is no label: use "
+            "whole numbers, bools or text"
+        )
+    if known is not None and isinstance(label, str) != isinstance(known, str):
+        raise ValueError(
+            f"the label is {label!r}{where}, and {known!r} came before: labels must be of one type"
+        )
+
+
+def one_number(y: Any) -> float:
+    """Return the target of a single row.
+
+    Examples
+    --------
+    >>> one_number(2)
+    2.0
+    """
+    try:
+        number = math.nan if is_missing(y) else to_number(y)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not abs(number) <= LARGEST:
+        raise ValueError(
+            f"y is {y!r}: y must be finite and below 2**500 in magnitude, and no text or date; "
+            "convert or drop it before learning"
+        )
+    return number
 
 
 def refuse_gap_words(labels: Labels, classes: Labels) -> None:
