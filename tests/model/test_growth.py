@@ -37,8 +37,9 @@ def test_names_beyond_the_bound_share_columns(setting):
     assert model.predict_one({"a": 1.0, "b": 1.0}) == pytest.approx(3.0, abs=0.2)
 
 
+@pytest.mark.parametrize("setting", [{"features": "linear"}, {"forgetting": 0.01}], ids=str)
 @pytest.mark.parametrize("kind", [dfop.river.DFOPRegressor, dfop.river.DFOPClassifier])
-def test_names_beyond_the_bound_are_warned_of_once(kind):
+def test_names_beyond_the_bound_are_warned_of_once(kind, setting):
     model = kind(**setting, max_features=3)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
