@@ -50,15 +50,6 @@ public:
                 for (double& count : count_) count += weight[t];
     }
 
-    // One column of a matrix, `stride` numbers apart: NaN becomes the mean of the values before it.
-    void fill_column(std::size_t j, double* x, std::size_t n, std::size_t stride, PerRow weight) {
-        for (std::size_t t = 0; t < n; ++t, x += stride)
-            if (std::isnan(*x))
-                *x = mean(j);
-            else
-                add(j, *x, weight[t]);
-    }
-
     std::vector<double>& sums() { return sum_; }
     std::vector<double>& counts() { return count_; }
 

@@ -102,7 +102,7 @@ def late_in_one_call(frame, y, model, task):
     return model.predict_pending(frame, keys, labels=(keys, y, before), **known_classes(task, y))
 
 
-def as_river(frame, y, task, setting, rows=True):
+def as_river(frame, y, task, setting):
     model = dfop.river.DFOPRegressor(**setting) if task == "number" else (
         dfop.river.DFOPClassifier(**setting)
     )  # fmt: skip

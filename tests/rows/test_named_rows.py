@@ -194,6 +194,7 @@ def test_names_beyond_the_limit_share_columns():
     assert rows.code_to_predict({"c": 7.0, "never": 1.0}).tolist() == [[0.0, 0.0, 7.0, 0.0]]
 
 
+@pytest.mark.filterwarnings("ignore:more than max_features")
 def test_ever_new_names_need_no_more_than_a_bounded_number_of_columns():
     rng = np.random.default_rng(0)
     rows = rows_of(most_names=10, discount=0.9)
@@ -397,6 +398,7 @@ def test_a_lock_can_be_taken_twice_and_keeps_others_out():
         lock.__exit__(None, None, None)
 
 
+@pytest.mark.filterwarnings("ignore:more than max_features")
 def test_two_threads_may_share_a_model():
     rows = rows_of(most_names=20, discount=0.9)
     end, failures = time.monotonic() + 2.0, []

@@ -286,7 +286,9 @@ def test_river_refuses_what_is_no_number(y, setting):
     refused(model, lambda m: m.learn_many(frame, [1.0, y]), "y")
 
 
-@pytest.mark.parametrize("label", [None, float("nan"), pd.NA, "", "?", "NaN", (1, 2), b"a", [1], 1j])
+@pytest.mark.parametrize(
+    "label", [None, float("nan"), pd.NA, "", "?", "NaN", (1, 2), b"a", [1], 1j]
+)
 @pytest.mark.parametrize("started", [False, True])
 def test_river_refuses_what_is_no_label(label, started):
     model = dfop.river.DFOPClassifier(0.01)
@@ -313,6 +315,14 @@ def test_river_refuses_what_is_no_number(y, started):
         model.learn_one({"a": 1.0}, 2.0)
     with pytest.raises(ValueError, match="convert or drop it"):
         model.learn_one({"a": 1.0}, y)
+
+
+def test_an_array_of_pandas_keeps_the_type_of_its_cells():
+    model = dfop.DFOPClassifier(0.01)
+    model.partial_fit([[1.0], [2.0], [3.0]], pd.array([2**53, 2**53 + 1, 1], dtype="Int64"))
+    assert model.classes_.tolist() == [1, 2**53, 2**53 + 1]
+    yes = dfop.DFOPClassifier(0.01).partial_fit([[1.0], [2.0]], pd.array([True, False]))
+    assert yes.classes_.tolist() == [False, True]
 
 
 def test_a_class_of_another_type_is_called_so():

@@ -80,6 +80,14 @@ def load(path: Path) -> Any:
     ------
     ModelFileError
         If the file is damaged, not a dfop model, or of a newer format than this version knows.
+
+    Examples
+    --------
+    >>> import dfop
+    >>> dfop.load("no such file.dfop")
+    Traceback (most recent call last):
+    ...
+    FileNotFoundError: no model file at 'no such file.dfop'
     """
     name = os.fsdecode(path)
     if not os.path.isfile(name):
@@ -128,6 +136,13 @@ def from_bytes(data: bytes) -> Any:
     ------
     ModelFileError
         As in `load`.
+
+    Examples
+    --------
+    >>> import dfop
+    >>> model = dfop.DFOPRegressor(forgetting=0.01).fit([[1.0], [2.0]], [2.0, 4.0])
+    >>> dfop.from_bytes(dfop.to_bytes(model)).predict([[3.0]]) == model.predict([[3.0]])
+    array([ True])
     """
     return _read(bytes(data), "the model from bytes")
 

@@ -150,7 +150,7 @@ class LabelTarget:
         for row, label in enumerate(labels):
             k = index.get(label) if isinstance(label, Hashable) else None
             if k is None:
-                check_new_label(label, next(iter(index), None), row if len(labels) > 1 else None)
+                check_new_label(label, row if len(labels) > 1 else None)
                 if len(index) < self.limit:
                     k = index[label] = len(index)
                     opened.append((row, label))

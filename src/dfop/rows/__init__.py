@@ -5,5 +5,6 @@
 """
 
 from .batch import Batch, Text
+from .tables import as_batch
 
-__all__ = ["Batch", "Text"]
+__all__ = ["Batch", "Text", "as_batch"]

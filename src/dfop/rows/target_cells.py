@@ -119,6 +119,8 @@ def _cells(y: Any) -> NDArray[Any]:
     if hasattr(y, "iloc"):  # pandas, also its nullable and categorical types
         y = y.astype(object) if _is_extension(y) else y
         return np.asarray(y)
+    if type(y).__module__.startswith("pandas"):  # pd.array(...): cells keep their type
+        y = list(y)
     if isinstance(y, list | tuple):
         flat = _of_list(y)
         if flat is not None:
@@ -178,10 +180,10 @@ def _alike(labels: NDArray[Any]) -> Labels:
     return np.asarray(labels.tolist())
 
 
-def check_new_label(label: Any, known: Any, row: int | None) -> None:
+def check_new_label(label: Any, row: int | None) -> None:
     """Refuse what cannot be the label of a class not met before.
 
-    `known` is a class that was met, None before the first; `row` is None for a row alone.
+    `row` is None for a row alone.
     """
     where = "" if row is None else f" at row {row}"
     if not isinstance(label, str) and is_missing(label):
@@ -192,10 +194,6 @@ def check_new_label(label: Any, known: Any, row: int | None) -> None:
         raise ValueError(
             f"the label is {label!r}{where}, a {type(label).__name__}, which is no label: use "
             "whole numbers, bools or text"
-        )
-    if known is not None and isinstance(label, str) != isinstance(known, str):
-        raise ValueError(
-            f"the label is {label!r}{where}, and {known!r} came before: labels must be of one type"
         )
 
 

@@ -139,7 +139,7 @@ class _Arrays(_Old):
             columns = []
         self.write_columns(names, columns)
         width = self.sums.size
-        engine = self._engine(target, targets, width)
+        engine = self._engine(targets, width)
         log = number(state["log_discount"])
         now = -log if self.settings.several_experts else log
         waiting = self._waiting(width, target.width)
@@ -169,7 +169,7 @@ class _Arrays(_Old):
         (only,) = classes
         return {"classes": only, "met": list(range(counts[0]))}, counts
 
-    def _engine(self, target: Any, targets: Any, width: int) -> Engine:
+    def _engine(self, targets: Any, width: int) -> Engine:
         state = self.state
         if state["filter"] is not None or state.get("bank") is not None:
             return old_engine(self, targets, width)
