@@ -16,6 +16,7 @@ from dfop import (
     save,
     to_bytes,
 )
+from dfop.rows.cells import LABEL_GAP_WORDS
 from model_state import everything
 
 
@@ -70,7 +71,8 @@ numbers = st.floats(-1e6, 1e6, allow_nan=False)
 words = st.text(min_size=1, max_size=5).filter(lambda text: not text[0].isdigit())
 cells = st.one_of(st.none(), numbers)
 rows = st.dictionaries(words, cells, max_size=4)
-labels = st.one_of(st.integers(-3, 3), words, st.booleans())
+named = words.filter(lambda text: text.strip().lower() not in LABEL_GAP_WORDS)
+labels = st.one_of(st.integers(-3, 3), named, st.booleans())
 settings_of = st.fixed_dictionaries(
     {
         "forgetting": st.sampled_from([0.0, 0.1, "auto"]),

@@ -213,15 +213,6 @@ def test_parameters_changed_on_the_way_are_refused(change, forgetting, tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("label", [("tuple", 1), float("inf"), 1j, b"bytes"])
-def test_classes_that_json_cannot_hold_are_refused_by_name(label, tmp_path):
-    model = river.DFOPClassifier(0.05)
-    model.learn_one({"a": 1.0}, label)
-    with pytest.raises(TypeError, match=r"the class .* cannot be saved"):
-        save(model, tmp_path / "x")
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_names_that_json_cannot_hold_are_refused_by_name(tmp_path):
     model = river.DFOPRegressor(0.05)
     model.learn_one({("a", 1): 1.0}, 2.0)

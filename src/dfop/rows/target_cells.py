@@ -195,6 +195,8 @@ def check_new_label(label: Any, row: int | None) -> None:
             f"the label is {label!r}{where}, a {type(label).__name__}, which is no label: use "
             "whole numbers, bools or text"
         )
+    if isinstance(label, float | np.floating) and not np.isfinite(label):
+        raise ValueError(f"the label is {label!r}{where}: drop or recode it before learning")
 
 
 def one_number(y: Any) -> float:
