@@ -66,9 +66,13 @@ class CsvSource:
             first=lambda data: count_lines(data) > 1,
         )
         self._chunks: Chunks | None = None if reusable else chunks
+        if not count_lines(head):
+            chunks.refuse_cut()
         self.names, self._header = self._read_header(head)
         self._header_lines = count_lines(head[: self._header])
         self._sample = self._first_rows(head[self._header :], whole)
+        if not self.seen:
+            chunks.refuse_cut()
 
     def _read_header(self, head: bytes) -> tuple[tuple[str, ...], int]:
         """Return the names of the columns, and how many bytes are before the first row."""
