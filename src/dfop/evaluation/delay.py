@@ -184,7 +184,7 @@ def _span(delay: Any, time: Array) -> Any:
     return _nanoseconds(delay) if time.dtype.kind == "M" else float(delay)
 
 
-def _nanoseconds(delay: Any) -> np.timedelta64:
+def _nanoseconds(delay: str | timedelta | np.timedelta64) -> np.timedelta64:
     """Return a duration in a unit in which all moments can be told apart."""
     if isinstance(delay, str):
         return np.timedelta64(round(seconds_of(delay) * 1e9), "ns")

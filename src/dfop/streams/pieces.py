@@ -143,7 +143,7 @@ def _clean_labels(columns: Columns, layout: Layout) -> NDArray[Any]:
         raise UncleanError
     if not values:
         return np.empty(len(codes), dtype=np.int64 if layout.whole else "U1")
-    return np.array(values)[codes]
+    return np.asarray(np.array(values)[codes])
 
 
 def _names(column: Any, layout: Layout) -> tuple[list[str], NDArray[Any]]:
