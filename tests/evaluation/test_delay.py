@@ -5,7 +5,10 @@ from datetime import timedelta
 import numpy as np
 import pytest
 
-from dfop.evaluation.delay import Arrivals
+from dfop import DFOPClassifier
+from dfop.evaluation import evaluate
+from dfop.evaluation.delay import Arrivals, check_delay
+from dfop.rows import Batch
 
 
 @pytest.mark.parametrize("size", [1, 7, 100])
@@ -40,3 +43,19 @@ def test_a_clock_that_runs_backwards_between_batches_is_refused():
     arrivals.count(2, np.array([1.0, 2.0]))
     with pytest.raises(ValueError, match="does at row 2"):
         arrivals.count(1, np.array([1.5]))
+
+
+@pytest.mark.parametrize(
+    "delay", [np.timedelta64(10, "h"), np.timedelta64(600, "m"), timedelta(hours=10), "10h"]
+)
+def test_a_duration_may_have_any_unit(delay):
+    clock = np.datetime64("2024-01-01", "ns") + np.arange(40) * np.timedelta64(1, "h")
+    rows = Batch(np.arange(40.0)[:, None], False, {}, ("x",), clock)
+    result = evaluate(DFOPClassifier(), (rows, np.arange(40) % 2), delay=delay)
+    assert result.known.tolist() == [max(0, t - 9) for t in range(40)]
+
+
+@pytest.mark.parametrize("delay", [np.timedelta64(1, "M"), np.timedelta64(3)])
+def test_a_duration_without_a_fixed_length_is_refused(delay):
+    with pytest.raises(ValueError, match="no fixed length"):
+        check_delay(delay, clocked=True)

@@ -57,3 +57,11 @@ def test_a_matrix_of_text_is_refused_by_name():
 
 def test_an_empty_stream_has_no_rows():
     assert len(in_memory(Numbers(np.empty((0, 2)), np.empty(0)))) == 0
+
+
+@pytest.mark.parametrize("missing", [None, float("nan")])
+def test_a_missing_label_is_named_by_its_row(missing):
+    with pytest.raises(ValueError, match="row 1 has the target"):
+        as_stream(([[0.0], [1.0], [2.0]], [1, missing, 2]), task="classification")
+    with pytest.raises(ValueError, match="row 1 has the target"):
+        as_stream(([[0.0], [1.0]], np.array(["a", missing], dtype=object)), task="classification")

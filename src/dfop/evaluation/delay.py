@@ -10,13 +10,15 @@ are known when row ``t`` is predicted.
 """
 
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
+from dfop.forgetting import seconds_of
+
 from .sources import Array
 
-Delay = int | float | timedelta | np.timedelta64
+Delay = int | float | timedelta | np.timedelta64 | str
 
 
 def known_labels(first: int, last: int, delay: Delay, base: int, time: Array | None) -> Array:
@@ -26,7 +28,7 @@ def known_labels(first: int, last: int, delay: Delay, base: int, time: Array | N
     ----------
     first, last : int
         The rows asked about.
-    delay : int, float, timedelta or numpy.timedelta64
+    delay : int, float, timedelta, numpy.timedelta64 or str
         An int counts rows. Anything else is a duration by the stream's clock.
     base : int
         A row before which all labels are known to have arrived.
@@ -46,8 +48,8 @@ def known_labels(first: int, last: int, delay: Delay, base: int, time: Array | N
     array([0, 0, 1, 1, 4])
     """
     rows = np.arange(first, last)
-    if isinstance(delay, int | np.integer):
-        return np.maximum(rows - int(delay), 0)
+    if _counts_rows(delay):
+        return np.maximum(rows - int(cast("int", delay)), 0)
     if time is None:
         raise AssertionError("check_delay refuses a duration without a clock")
     arrived = base + np.searchsorted(time, time[rows - base] - _span(delay, time), side="right")
@@ -62,7 +64,7 @@ class Arrivals:
 
     Parameters
     ----------
-    delay : int, float, timedelta or numpy.timedelta64
+    delay : int, float, timedelta, numpy.timedelta64 or str
         How long labels take.
 
     Examples
@@ -113,7 +115,7 @@ def check_delay(delay: Delay, clocked: bool) -> None:
 
     Parameters
     ----------
-    delay : int, float, timedelta or numpy.timedelta64
+    delay : int, float, timedelta, numpy.timedelta64 or str
         The delay.
     clocked : bool
         Whether the rows of the stream have a time.
@@ -125,10 +127,12 @@ def check_delay(delay: Delay, clocked: bool) -> None:
     ValueError: a delay of 1.5 is a duration, and the stream has no time; give an int for a
     number of rows
     """
-    durations = float | timedelta | np.floating | np.timedelta64
+    durations = float | timedelta | np.floating | np.timedelta64 | str
     if isinstance(delay, bool) or not isinstance(delay, int | np.integer | durations):
         raise TypeError(f"delay must be a number of rows or a duration, got {delay!r}")
-    size: Any = delay
+    size: Any = seconds_of(delay) if isinstance(delay, str) else delay
+    if isinstance(delay, np.timedelta64):
+        size = _nanoseconds(delay)
     if not size >= size * 0:  # also when it is NaN or NaT
         raise ValueError(f"delay must not be negative, got {delay!r}")
     if isinstance(delay, durations) and not clocked:
@@ -145,7 +149,7 @@ def check_clock(time: Array, delay: Delay, first: int) -> None:
     ----------
     time : array
         The moments of some rows.
-    delay : int, float, timedelta or numpy.timedelta64
+    delay : int, float, timedelta, numpy.timedelta64 or str
         The delay.
     first : int
         The number of the first of these rows.
@@ -156,16 +160,37 @@ def check_clock(time: Array, delay: Delay, first: int) -> None:
     Traceback (most recent call last):
     ValueError: time must never decrease, but does at row 42
     """
-    if isinstance(delay, int | np.integer):
+    if _counts_rows(delay):
         return
     dated = time.dtype.kind == "M"
-    if dated != isinstance(delay, timedelta | np.timedelta64):
-        needed = "a timedelta" if dated else "a float in the unit of the stream's time"
+    if dated != isinstance(delay, timedelta | np.timedelta64 | str):
+        needed = (
+            "a timedelta, or a text such as '10h',"
+            if dated
+            else "a float in the unit of the stream's time"
+        )
         raise TypeError(f"this stream's clock needs {needed} as delay, got {delay!r}")
     back = np.flatnonzero(~(time[1:] >= time[:-1]))
     if len(back):
         raise ValueError(f"time must never decrease, but does at row {first + back[0] + 1}")
 
 
+def _counts_rows(delay: Any) -> bool:
+    # numpy takes a timedelta64 for an integer
+    return isinstance(delay, int | np.integer) and not isinstance(delay, np.timedelta64)
+
+
 def _span(delay: Any, time: Array) -> Any:
-    return np.timedelta64(delay) if time.dtype.kind == "M" else float(delay)
+    return _nanoseconds(delay) if time.dtype.kind == "M" else float(delay)
+
+
+def _nanoseconds(delay: str | timedelta | np.timedelta64) -> np.timedelta64:
+    """Return a duration in a unit in which all moments can be told apart."""
+    if isinstance(delay, str):
+        return np.timedelta64(round(seconds_of(delay) * 1e9), "ns")
+    if isinstance(delay, timedelta):
+        return np.timedelta64(delay)
+    unit = np.datetime_data(delay.dtype)[0]
+    if unit in ("generic", "Y", "M"):
+        raise ValueError(f"delay {delay!r} has no fixed length: give it in days or smaller units")
+    return delay

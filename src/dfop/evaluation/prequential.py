@@ -49,9 +49,10 @@ def evaluate(
     stream : Stream or tuple of (X, y)
         The rows in their order; names, text, gaps and times reach a model that takes them. The
         classes of a tuple are those that occur in ``y``.
-    delay : int, float, timedelta or numpy.timedelta64
+    delay : int, float, timedelta, numpy.timedelta64 or str
         How long labels take: an int counts rows; anything else is a duration by the clock of
-        the stream (the time of its rows; a float in its unit, a timedelta if it holds dates).
+        the stream (the time of its rows; a float in its unit, a timedelta or a text such as
+        "10h" if it holds dates).
         Labels that have not arrived when the stream ends are not learned.
     window : int
         How far the windowed and the faded curve look back, in rows.

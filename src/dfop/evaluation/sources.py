@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import type_of_target
 
 from dfop.rows import Batch
+from dfop.rows.cells import is_missing
 from dfop.rows.tables import as_batch
 
 Array = NDArray[Any]
@@ -262,13 +263,20 @@ def check_targets(y: Array, first: int, name: str) -> None:
     """
     if y.ndim != 1:
         raise ValueError(f"{name}: one target per row is scored, got the shape {y.shape}")
+    bad = np.empty(0, dtype=np.intp)
     if y.dtype.kind == "f":
         bad = np.flatnonzero(~np.isfinite(y))
-        if len(bad):
-            raise ValueError(
-                f"{name}: row {first + bad[0]} has the target {y[bad[0]]}; "
-                "drop the row or wait for its label"
-            )
+    elif y.dtype.kind == "O":
+        bad = np.array([i for i, cell in enumerate(y) if _no_target(cell)], dtype=np.intp)
+    if len(bad):
+        raise ValueError(
+            f"{name}: row {first + bad[0]} has the target {y[bad[0]]}; "
+            "drop the row or wait for its label"
+        )
+
+
+def _no_target(cell: Any) -> bool:
+    return not isinstance(cell, str) and is_missing(cell)
 
 
 def length(stream: Stream) -> int | None:

@@ -56,7 +56,7 @@ def compare(
         rows for all models.
     reference : str, optional
         The model that the others are tested against; by default the first.
-    delay : int, float, timedelta or numpy.timedelta64
+    delay : int, float, timedelta, numpy.timedelta64 or str
         As for `evaluate`.
     seed : int
         Decides all the random choices.

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dfop.rows.arrow import LARGEST
-from dfop.rows.cells import is_missing, to_number
+from dfop.rows.cells import LABEL_GAP_WORDS, is_missing, to_number
 
 NOT_A_NUMBER = "not a number"
 NOT_FINITE = "not finite"
@@ -140,13 +140,13 @@ def label(
     cell: Any, column: str, *, whole: bool, known: Collection[Any] | None, typed: bool
 ) -> int | str:
     """Return a class label: a whole number if `whole`, else text."""
-    if is_missing(cell):
+    if is_missing(cell) and (whole or not is_class_name(cell, known)):
         raise FlawError(column, MISSING_LABEL, "the label is missing; remove the row")
     if isinstance(cell, date | np.datetime64):
         raise FlawError(column, NOT_A_NUMBER, f"the label {shown(cell)} is a date, not a class")
     given: int | str | None
     if whole:
-        given = whole_number(cell, typed=typed)
+        given = whole_label(cell, typed=typed)
         if given is None:
             remedy = "pass classes=(...), or task='regression'"
             message = f"the label {shown(cell)} is not a whole number, as the others; {remedy}"
@@ -157,6 +157,37 @@ def label(
         message = f"the label {given!r} is not among the classes {tuple(known)!r}"
         raise FlawError(column, UNKNOWN_CLASS, message)
     return given
+
+
+def is_class_name(cell: Any, known: Collection[Any] | None) -> bool:
+    """Whether a cell is text that names a class: "none" does, "NA" only if it is a known class.
+
+    Examples
+    --------
+    >>> is_class_name("none", None), is_class_name("NA", None), is_class_name("NA", ("NA", "EU"))
+    (True, False, True)
+    """
+    if not isinstance(cell, str):
+        return False
+    name = cell.strip()
+    return name.lower() not in LABEL_GAP_WORDS or (known is not None and name in known)
+
+
+def whole_label(cell: Any, *, typed: bool) -> int | None:
+    """Return the whole number that a label is, or None; 7.0 is 7, also in a file.
+
+    Examples
+    --------
+    >>> whole_label("7.0", typed=False), whole_label("7.5", typed=False)
+    (7, None)
+    """
+    found = whole_number(cell, typed=typed)
+    if found is not None or typed or not isinstance(cell, str):
+        return found
+    try:
+        return whole_number(parse_number(cell), typed=True)
+    except ValueError:
+        return None
 
 
 def whole_number(cell: Any, *, typed: bool) -> int | None:

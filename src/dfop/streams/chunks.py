@@ -90,6 +90,12 @@ class Chunks:
             # it comes again when the rows before it have been read
         return found, False
 
+    def refuse_cut(self) -> None:
+        """Raise if the file was found broken, where nothing before the break is of use."""
+        if self._broken is not None:
+            problem, remedy = self._broken.problem, "Get the file again"
+            raise DataError(problem, source=self.source, remedy=remedy)
+
     def close(self) -> None:
         """Close the file, if it is ours."""
         if self._owned:

@@ -34,6 +34,8 @@ MAX_SAMPLE = 2**25
 # A block that holds a bad row is cut in four, and again, down to parts of this size.
 PART = 2**14
 _GAPS = sorted({f(word) for word in GAP_WORDS for f in (str, str.upper, str.title)} | {"NaN"})
+# "none" may name a class.
+_LABEL_GAPS = [word for word in _GAPS if word.lower() != "none"]
 
 
 class Block(NamedTuple):
@@ -64,9 +66,13 @@ class CsvSource:
             first=lambda data: count_lines(data) > 1,
         )
         self._chunks: Chunks | None = None if reusable else chunks
+        if not count_lines(head):
+            chunks.refuse_cut()
         self.names, self._header = self._read_header(head)
         self._header_lines = count_lines(head[: self._header])
         self._sample = self._first_rows(head[self._header :], whole)
+        if not self.seen:
+            chunks.refuse_cut()
 
     def _read_header(self, head: bytes) -> tuple[tuple[str, ...], int]:
         """Return the names of the columns, and how many bytes are before the first row."""
@@ -92,7 +98,7 @@ class CsvSource:
         size = split_clean(data, self._separator, at_end)
         if size is not None:
             try:
-                table = self._parse(data[:size], dict.fromkeys(self.names, "string"))
+                table = self._parse(data[:size], dict.fromkeys(self.names, "string"), _LABEL_GAPS)
                 table = table.slice(0, SAMPLE)
                 self.seen = self.good = table.num_rows
                 return lambda column: one_array(table.column(column))
@@ -150,7 +156,7 @@ class CsvSource:
                     remedy="Check that this is a text file, and its quotes",
                 )
 
-    def _parse(self, data: bytes, types: dict[str, Any]) -> Any:
+    def _parse(self, data: bytes, types: dict[str, Any], gaps: list[str]) -> Any:
         pa = need("pyarrow", extra="data", purpose="reading CSV")
         csv = need("pyarrow.csv", extra="data", purpose="reading CSV")
         try:
@@ -163,7 +169,7 @@ class CsvSource:
                 csv.ConvertOptions(
                     column_types=types,
                     include_columns=list(types),
-                    null_values=_GAPS,
+                    null_values=gaps,
                     strings_can_be_null=True,
                     quoted_strings_can_be_null=True,
                 ),
@@ -179,6 +185,9 @@ class Parser:
         self._source, self._layout = source, layout
         self._index = [source.names.index(name) for name in layout.columns]
         self._types = csv_types(layout)
+        names = layout.task == "classification" and not layout.whole
+        nones = names and source.tally(layout.targets[0], fully=True).nones
+        self._gaps = _LABEL_GAPS if nones else _GAPS
 
     def judged(self, block: Block, done: int) -> Iterator[tuple[Judged, list[BadRow], int, int]]:
         """Give good rows, bad rows, the index of the first bad one, and the number of both."""
@@ -199,7 +208,7 @@ class Parser:
     def _together(self, data: bytes) -> tuple[Judged, list[BadRow], int, int]:
         if b"\0" in data or data.startswith(BOM):  # the parser would drop a BOM
             raise UncleanError
-        table = self._source._parse(data, self._types)
+        table = self._source._parse(data, self._types, self._gaps)
         columns = {name: one_array(table.column(name)) for name in self._types}
         judged = from_arrow(columns, self._layout, table.num_rows, typed=False)
         return judged, [], 0, table.num_rows

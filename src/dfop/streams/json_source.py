@@ -49,6 +49,16 @@ class JsonSource:
         rows = [_read(line) for _, _, line in _lines(data)]
         self._rows = [row for row in rows if isinstance(row, dict)][:SAMPLE]
         self.seen, self.good = len(rows), len(self._rows)
+        if not self._rows:
+            chunks.refuse_cut()
+        # the last object of an array may stand on a line of its own
+        array = head.removeprefix(BOM).lstrip().startswith(b"[") and len(self._rows) < 2
+        if array or (head.strip() and not self._rows):
+            raise DataError(
+                "no line is a JSON object, and one object per line is needed",
+                source=name,
+                remedy="Make lines of an array with jq -c '.[]'",
+            )
         self.names = tuple(dict.fromkeys(key for row in self._rows for key in row))
 
     def tally(self, column: str, *, fully: bool) -> Tally:

@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from dfop.rows.cells import is_missing
-from dfop.streams.cells import parse_number, reads_as_moment, shown, whole_number
+from dfop.streams.cells import parse_number, reads_as_moment, shown, whole_label, whole_number
 from dfop.streams.errors import DataError
 from dfop.streams.stream import Task
 
@@ -76,7 +76,11 @@ class Tally(NamedTuple):
     """Lists, bytes and the like."""
     whole: int = 0
     distinct_whole: int = 0
+    whole_floats: int = 0
+    """Whole numbers written as 1.0."""
     distinct: int = 0
+    nones: int = 0
+    """Texts "none", which are counted as missing, but may name a class."""
     example: Any = None
 
     def most(self, count: int) -> bool:
@@ -110,6 +114,7 @@ def tally(cells: Iterable[Any], *, typed: bool) -> Tally:
     example = None
     for (_, cell), times in counts:
         if is_missing(cell):
+            found["nones"] += times * (isinstance(cell, str) and cell.strip().lower() == "none")
             continue
         found["distinct"] += 1
         found["present"] += times
@@ -118,6 +123,8 @@ def tally(cells: Iterable[Any], *, typed: bool) -> Tally:
         if what == "numbers" and not isinstance(cell, float) and _is_whole(cell, typed):
             found["whole"] += times
             found["distinct_whole"] += 1
+        elif what == "numbers" and whole_label(cell, typed=typed) is not None:
+            found["whole_floats"] += times
         if what == "moments" and isinstance(cell, str) and _has_zone(cell):
             found["zoned"] += times
         if example is None and what != "numbers":
@@ -183,6 +190,8 @@ def task_of(column: str, counts: Tally, source: str) -> Task:
         return DataError(problem, source=source, column=column, remedy=remedy)
 
     if counts.most(counts.numbers):
+        if not counts.present and counts.nones:
+            return "classification"
         if not counts.present:
             raise unclear("all labels at the beginning are missing")
         fractions = counts.numbers - counts.whole
@@ -278,4 +287,6 @@ def decide(
 def _whole_labels(column: str, counts: Tally, source: str) -> bool:
     if counts.most(counts.number_texts) and counts.present:
         task_of(column, counts, source)  # refuses them
-    return counts.most(counts.whole)
+    if not counts.present and counts.nones:
+        return False
+    return counts.most(counts.whole + counts.whole_floats)

@@ -28,12 +28,13 @@ from dfop.streams.cells import (
     MISSING_CELL,
     Flaw,
     FlawError,
+    is_class_name,
     label,
     moment,
     number,
     target,
     text,
-    whole_number,
+    whole_label,
 )
 from dfop.streams.layout import Layout
 
@@ -133,18 +134,34 @@ def _clean_labels(columns: Columns, layout: Layout) -> NDArray[Any]:
         raise UncleanError
     if not is_text(column.type):
         return _clean_whole(column, layout)
-    found = _clean_text(column, layout.targets[0])
-    if (found.codes < 0).any():
-        raise UncleanError
-    values: list[Any] = found.values
+    names, codes = _names(column, layout)
+    values: list[Any] = names
     if layout.whole:
-        values = [whole_number(value, typed=False) for value in values]
+        values = [whole_label(value, typed=False) for value in values]
     known = values if layout.classes is None else layout.classes
     if not all(value is not None and value in known for value in values):
         raise UncleanError
     if not values:
-        return np.empty(len(found.codes), dtype=np.int64 if layout.whole else "U1")
-    return np.array(values)[found.codes]
+        return np.empty(len(codes), dtype=np.int64 if layout.whole else "U1")
+    return np.asarray(np.array(values)[codes])
+
+
+def _names(column: Any, layout: Layout) -> tuple[list[str], NDArray[Any]]:
+    """Return the names of the classes in a column of text, and which of them each cell has."""
+    pa = need("pyarrow", extra="data")
+    try:
+        if not pa.types.is_dictionary(column.type):
+            column = column.cast(pa.string()).dictionary_encode()
+        found = column.dictionary.to_pylist()
+    except (UnicodeDecodeError, pa.ArrowInvalid):
+        raise UncleanError from None
+    codes: NDArray[Any] = column.indices.to_numpy(zero_copy_only=False)
+    # a dictionary may hold values that do not occur
+    used, codes = np.unique(codes, return_inverse=True)
+    names = [found[code] for code in used.tolist()]
+    if not all(is_class_name(name, layout.classes) and len(name) <= MAX_CELL for name in names):
+        raise UncleanError
+    return [name.strip() for name in names], codes
 
 
 def _clean_whole(column: Any, layout: Layout) -> NDArray[np.int64]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from dfop.streams.bad_rows import BadRows, Mode
+from dfop.streams.csv_source import CsvSource
 from dfop.streams.errors import DataError
 from dfop.streams.layout import Kind, Layout, decide
 from dfop.streams.sources import Source, open_source
@@ -28,6 +29,7 @@ def read(
     quarantine: Any = None,
     max_bad: float | None = None,
     format: str | None = None,  # noqa: A002
+    separator: str | None = None,
     name: str | None = None,
 ) -> Stream:
     r"""Read a stream from a file, a pipe, a DataFrame, or an iterable.
@@ -66,6 +68,8 @@ def read(
         More bad rows than this (an int), or than this share of all (a float), are an error.
     format : {"csv", "tsv", "parquet", "jsonl", "arff"}, optional
         For open files, or where the ending does not tell.
+    separator : str, optional
+        The character between the cells of CSV, such as ``";"``; by default a comma.
     name : str, optional
         By default the file's name.
 
@@ -104,7 +108,7 @@ def read(
     if task not in (None, "classification", "regression"):
         raise ValueError(f"task must be 'classification' or 'regression', not {task!r}")
     log = BadRows(bad_rows, quarantine, max_bad)
-    opened = open_source(source, format)
+    opened = open_source(source, format, separator)
     targets = _targets(opened, target)
     chosen = _chosen(opened, targets, time, features)
     _refuse_nothing(opened, chosen, targets)
@@ -224,6 +228,7 @@ def _chosen(
                 f"the {role} is not a column; there are {_some(source.names)}",
                 source=source.name,
                 column=column,
+                remedy=_separator_remedy(source),
             )
     leaks = [column for column in chosen if column in targets]
     if leaks:
@@ -233,6 +238,16 @@ def _chosen(
     if not chosen:
         raise DataError("no column is left to learn from", source=source.name)
     return chosen
+
+
+def _separator_remedy(source: Source) -> str | None:
+    """Say which separator a CSV file seems to have whose header is a single cell."""
+    if not isinstance(source, CsvSource) or len(source.names) != 1:
+        return None
+    found = max(";\t|,", key=source.names[0].count)
+    if found not in source.names[0]:
+        return None
+    return f"The cells seem to be separated by {found!r}: pass separator={found!r}"
 
 
 def _some(names: Sequence[str]) -> str:

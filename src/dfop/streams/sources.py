@@ -6,6 +6,7 @@ import io
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -23,6 +24,8 @@ from dfop.streams.row_source import RowSource
 
 FORMATS = ("csv", "tsv", "parquet", "jsonl", "arff")
 SUFFIXES = {**{f".{kind}": kind for kind in FORMATS}, ".ndjson": "jsonl", ".pq": "parquet"}
+
+_CSV_ALONE = "separator= is for CSV: a path, or an open file with format='csv'"
 
 
 class Source(Protocol):
@@ -44,8 +47,10 @@ class Source(Protocol):
         """Give the rows; bad ones go to the log. Works once if the source is not reusable."""
 
 
-def open_source(source: Any, kind: str | None) -> Source:
+def open_source(source: Any, kind: str | None, separator: str | None = None) -> Source:
     """Find out what a source is and look at its first rows."""
+    if separator is not None:
+        return _separated(source, kind, separator)
     if kind is not None and kind not in FORMATS:
         raise ValueError(f"no format {kind!r}: use one of {', '.join(FORMATS)}")
     if isinstance(source, str | bytes | os.PathLike):
@@ -64,7 +69,18 @@ def open_source(source: Any, kind: str | None) -> Source:
     )
 
 
-def _path(path: Path, kind: str | None) -> Source:
+def _separated(source: Any, kind: str | None, separator: str) -> Source:
+    """Open CSV whose separator is given."""
+    if len(separator) != 1 or not separator.isascii() or separator in '"\r\n\0':
+        raise ValueError(f"separator must be one ASCII character such as ';', not {separator!r}")
+    if isinstance(source, str | bytes | os.PathLike):
+        return _path(Path(os.fsdecode(source)), kind, separator)
+    if hasattr(source, "read") and not hasattr(source, "read_next_batch"):
+        return _open_file(source, kind, separator)
+    raise ValueError(_CSV_ALONE)
+
+
+def _path(path: Path, kind: str | None, separator: str | None = None) -> Source:
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
@@ -79,6 +95,7 @@ def _path(path: Path, kind: str | None) -> Source:
             f"{path}: cannot tell the format from the name; pass format=, one of "
             f"{', '.join(FORMATS)}"
         )
+    _check_separator(kind, separator)
     reusable = stat.S_ISREG(mode)
     if kind == "parquet":
         if packing or not reusable:
@@ -89,7 +106,7 @@ def _path(path: Path, kind: str | None) -> Source:
     def chunks() -> Chunks:
         return Chunks(path.open("rb", buffering=0), str(path), packing)
 
-    return _text_source(chunks, str(path), kind, reusable)
+    return _text_source(chunks, str(path), kind, reusable, separator)
 
 
 def _folder(folder: Path, kind: str | None) -> Source:
@@ -104,20 +121,29 @@ def _folder(folder: Path, kind: str | None) -> Source:
     return parquet_source(files, str(folder), reusable=True)
 
 
-def _open_file(file: Any, kind: str | None) -> Source:
+def _open_file(file: Any, kind: str | None, separator: str | None = None) -> Source:
     name = str(getattr(file, "name", "pipe"))
     if kind is None:
         raise ValueError(f"an open file needs format=, one of {', '.join(FORMATS)}")
+    _check_separator(kind, separator)
     if isinstance(file, io.TextIOBase):
         file = getattr(file, "buffer", None) or io.BytesIO(file.read().encode("utf-8"))
     if kind == "parquet":
         if not file.seekable():
             file = io.BytesIO(file.read())
         return parquet_source([file], name, reusable=False)
-    return _text_source(lambda: Chunks(file, name, owned=False), name, kind, reusable=False)
+    chunks = partial(Chunks, file, name, owned=False)
+    return _text_source(chunks, name, kind, False, separator)
 
 
-def _text_source(open_chunks: Callable[[], Chunks], name: str, kind: str, reusable: bool) -> Source:
+def _check_separator(kind: str, separator: str | None) -> None:
+    if separator is not None and kind not in ("csv", "tsv"):
+        raise ValueError(_CSV_ALONE)
+
+
+def _text_source(
+    open_chunks: Callable[[], Chunks], name: str, kind: str, reusable: bool, separator: str | None
+) -> Source:
     opened: list[Chunks] = []
 
     def first_chunks() -> Chunks:
@@ -131,7 +157,7 @@ def _text_source(open_chunks: Callable[[], Chunks], name: str, kind: str, reusab
             return JsonSource(first_chunks, name, reusable=reusable)
         if kind == "arff":
             return ArffSource(first_chunks, name, reusable=reusable)
-        separator = "," if kind == "csv" else "\t"
+        separator = separator or ("," if kind == "csv" else "\t")
         return CsvSource(first_chunks, name, separator=separator, reusable=reusable)
     except BaseException:
         reusable = True  # it will not be read

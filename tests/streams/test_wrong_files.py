@@ -1,0 +1,57 @@
+"""Files that are not what their name says, or cut off, are told as such."""
+
+import gzip
+import re
+
+import numpy as np
+import pytest
+
+from dfop.streams import DataError, read
+
+
+@pytest.mark.parametrize("array", ['[{"x": 1, "y": 0}]', '[\n{"x": 1, "y": 0},\n{"x": 2}\n]\n'])
+def test_an_array_is_no_file_of_json_lines(tmp_path, array):
+    path = tmp_path / "a.jsonl"
+    path.write_text(array)
+    with pytest.raises(DataError, match="one object per line"):
+        read(path, target="y")
+
+
+@pytest.mark.parametrize("name", ["a.csv.gz", "a.jsonl.gz"])
+@pytest.mark.parametrize("kept", [0.02, 0.5])
+def test_a_file_that_is_cut_inside_its_first_row_is_cut_off(tmp_path, name, kept):
+    cells = ",".join(map(str, np.random.default_rng(0).random(5000)))
+    text = f"x,y\n{cells}" if "csv" in name else f'{{"x": [{cells}]}}\n'
+    data = gzip.compress(text.encode())
+    path = tmp_path / name
+    path.write_bytes(data[: int(len(data) * kept)])
+    with pytest.raises(DataError, match="cut off"):
+        read(path, target="y")
+
+
+@pytest.mark.parametrize("separator", [";", "\t", "|"])
+def test_another_separator_is_named_and_taken(tmp_path, separator):
+    path = tmp_path / "a.csv"
+    path.write_text("x,y\n1,a\n2,b\n".replace(",", separator))
+    with pytest.raises(DataError, match=re.escape(f"pass separator={separator!r}")):
+        read(path, target="y")
+    assert read(path, target="y", separator=separator).arrays()[1].tolist() == ["a", "b"]
+    with path.open("rb") as file:
+        stream = read(file, target="y", separator=separator, format="csv")
+        assert stream.arrays()[0].tolist() == [[1.0], [2.0]]
+
+
+def test_a_separator_is_one_character_and_for_csv(tmp_path):
+    with pytest.raises(ValueError, match="one ASCII character"):
+        read(tmp_path / "a.csv", target="y", separator=";;")
+    with pytest.raises(ValueError, match="is for CSV"):
+        read([{"x": 1, "y": 2.5}], target="y", separator=";")
+
+
+def test_an_empty_first_part_is_no_text_unless_said(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("x,note,y\n" + "1,,a\n2,,b\n" * 6000 + "3,late,a\n")
+    with pytest.raises(DataError, match=re.escape("kinds={'note': 'text'}")):
+        list(read(path, target="y").batches())
+    *_, (X, _) = read(path, target="y", kinds={"note": "text"}).batches()
+    assert X.rows()[-1] == [3.0, "late"]
