@@ -356,7 +356,7 @@ def test_clear_errors(arguments, error, message):
         ({"delay": -1}, ValueError, "must not be negative"),
         ({"delay": 1.5}, ValueError, "the stream has no time"),
         ({"delay": timedelta(1)}, ValueError, "the stream has no time"),
-        ({"delay": "3d"}, TypeError, "rows or a duration"),
+        ({"delay": [3]}, TypeError, "rows or a duration"),
         ({"delay": True}, TypeError, "rows or a duration"),
         ({"window": 0}, ValueError, "window must be at least 1"),
         ({"batch": 0}, ValueError, "batch must be at least 1"),
