@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import dfop.river
-from dfop import DFOPClassifier, DFOPRegressor
+from dfop import DFOPClassifier, DFOPRegressor, evaluate
 
 ROUNDS = 5
 SIZES = {2: 200_000, 10: 200_000, 50: 30_000, 100: 10_000}
@@ -82,6 +82,28 @@ def automatic(out: dict[str, float], name: str, edges: list[float] | None) -> No
     out[f"default by River, {name}"] = per_row(learn_dicts, 1000)
 
 
+def text(out: dict[str, float]) -> None:
+    """Measure River's rows of 6 numbers and 2 texts."""
+    _, y, rows = stream(2000, 6)
+    pairs = [
+        ({**row, "colour": f"c{t % 20}", "shape": f"s{t % 7}"}, target)
+        for t, (row, target) in enumerate(zip(rows, y.tolist(), strict=True))
+    ]
+    model = dfop.river.DFOPRegressor(MU)
+    for x, target in pairs[:50]:
+        model.learn_one(x, target)
+    out["River with text"] = per_row(lambda: [model.learn_one(x, v) for x, v in pairs], 2000)
+
+
+def late(out: dict[str, float], name: str, parameters: dict[str, float], n: int) -> None:
+    """Measure `evaluate` with labels at once, and a hundred rows late."""
+    X, y, _ = stream(n, 8)
+    for words, delay in (("at once", 0), ("100 rows late", 100)):
+        out[f"evaluate, {name}, labels {words}"] = per_row(
+            lambda delay=delay: evaluate(DFOPRegressor(**parameters), (X, y), delay=delay), n
+        )
+
+
 def measure() -> dict[str, float]:
     """All paths."""
     out: dict[str, float] = {}
@@ -89,6 +111,9 @@ def measure() -> dict[str, float]:
         arrays(out, d, n)
         dicts(out, "River", dfop.river.DFOPRegressor(MU), d)
         dicts(out, "River's labels", dfop.river.DFOPClassifier(MU), d)
+    text(out)
+    late(out, "single filter", {"forgetting": MU}, 50_000)
+    late(out, "default", {}, 4000)
     automatic(out, "numbers", None)
     automatic(out, "two classes", [0.0])
     automatic(out, "five classes", [-3.0, -1.0, 1.0, 3.0])
