@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from dfop.model.model import Model
 from dfop.model.keys import check_keys
+from dfop.model.model import Model
 from dfop.model.waiting import Kept, WaitingRows
 
 from .container import Tensors

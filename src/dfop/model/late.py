@@ -11,7 +11,7 @@ the rows and labels are cut into calls.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,22 +19,22 @@ from numpy.typing import NDArray
 
 from dfop.rows.batch import Batch
 
-from .keys import Key, KeyPlaces, Keys, check_keys, listed, some_keys
+from .keys import Key, Keys, check_keys, places_among, some_keys
 from .label_targets import LabelTarget
 from .model import Model, Run
 from .monitor import STRIDE
 from .several_labels import SeveralLabels
+from .steps import Order, Piece, Steps
 from .targets import NumberTarget, Planned
 from .waiting import Kept
 
 Array = NDArray[np.float64]
-Steps = NDArray[np.int64]
 
 
 class Due(NamedTuple):
     """Labels that arrive while rows do."""
 
-    keys: Iterable[Key]
+    keys: Collection[Key]
     y: Any
     before: NDArray[np.int64]
     """Before which of the rows each label arrives, in ascending order."""
@@ -51,7 +51,7 @@ class _Labels(NamedTuple):
     def some(self, part: slice, arriving: Keys, first: int) -> _Labels:
         """Return some of them, for rows that arrive from the number `first` on."""
         keys = self.keys[part]
-        return _Labels(keys, self.before[part] - first, _places_among(arriving, keys))
+        return _Labels(keys, self.before[part] - first, places_among(arriving, keys))
 
 
 def arrive(
@@ -129,9 +129,7 @@ class _New(NamedTuple):
     """When each came, in the unit in which waiting is counted."""
 
 
-def _arrive_part(
-    model: Model, new: _New, labels: _Labels, planned: Planned
-) -> list[Run]:
+def _arrive_part(model: Model, new: _New, labels: _Labels, planned: Planned) -> list[Run]:
     """Let rows and labels arrive during which no label opens a feature."""
     rows, widths = model.code(new.batch, new.weights)
     model.take_target(planned.target)
@@ -146,7 +144,7 @@ def _arrive_part(
 def _learn_part(model: Model, labels: _Labels, planned: Planned) -> None:
     """Learn labels of rows that wait."""
     none = np.zeros((0, model.coder.width))
-    replay = _Replay(model, np.empty(0, np.int64), none, [(0, model.coder.width)], None)
+    replay = _Replay(model, [], none, [(0, model.coder.width)], None)
     replay.run(labels, planned)
 
 
@@ -205,7 +203,7 @@ def _check_before(before: NDArray[np.int64], labels: int, rows: int) -> None:
             f"labels: {labels} keys but before has the shape {before.shape}: say for each label "
             "before which row it arrives"
         )
-    if (before < 0).any() or (before > rows).any() or (np.diff(before) < 0).any():
+    if before[0] < 0 or before[-1] > rows or (before[1:] < before[:-1]).any():
         raise ValueError(
             f"labels: before={before.tolist()} must ascend from 0 to {rows}, the number of rows: "
             "sort labels by when they arrive"
@@ -219,19 +217,19 @@ def _plan_due(
 
     Without labels that is None: those that expire are the oldest in the end.
     """
-    waiting, keys = model.waiting, () if due is None else due.keys
-    if due is None or (hasattr(keys, "__len__") and not len(keys)):
+    waiting = model.waiting
+    if due is None or not len(due.keys):
         classes = isinstance(target, LabelTarget)
         none: NDArray[Any] = np.empty((0, 1), np.int64) if classes else np.empty((0, target.width))
         no = np.empty(0, np.int64)
-        return Planned(target, none), _Labels(no, no, no), None
-    names, before = check_keys(keys, None), due.before
+        return Planned(target, none), _Labels([], no, no), None
+    names, before = check_keys(due.keys, None), due.before
     _check_before(before, len(names), len(arriving))
-    at = _places_among(arriving, names)
+    at = places_among(arriving, names)
     places = waiting.find(some_keys(names, np.flatnonzero(at < 0)))
     early = at >= before
     if early.any():
-        key = listed(names)[int(np.argmax(early))]
+        key = names[int(np.argmax(early))]
         raise ValueError(f"the label of row {key!r} arrives before the row itself")
     planned = target.plan(due.y, len(names), np.ones(len(names), bool))
     gone = None
@@ -240,14 +238,6 @@ def _plan_due(
         told[at < 0] = places
         gone = waiting.expiring_between(arrived, names, told, before)
     return planned, _Labels(names, before, at), gone
-
-
-def _places_among(arriving: Keys, keys: Keys) -> Steps:
-    """Return which of the rows that arrive have these keys, -1 for one that waits."""
-    index = KeyPlaces()
-    if len(arriving):
-        index.add(arriving)
-    return index.find(keys)
 
 
 class _Replay:
@@ -282,12 +272,8 @@ class _Replay:
         if model.lags is not None and n:
             model.lags.fill(self.new, model.lags.before(planned.values, arrived))
         self.X = np.vstack([self.X, self.new]) if self.old else self.new
-        self.row_steps = np.arange(n) + arrived
-        label_steps = np.arange(len(at)) + before
-        steps = np.empty(n + len(at), np.int64)
-        steps[self.row_steps] = self.old + np.arange(n)
-        steps[label_steps] = ~at
-        runs = self._walk(steps, label_steps, planned)
+        steps = Order.of(arrived, before, self.old, at)
+        runs = self._walk(steps, planned)
         if model.lags is not None and len(at):
             model.lags.add(planned.values)
         model.learned += len(at)
@@ -309,12 +295,12 @@ class _Replay:
         for k, outputs in enumerate(rows.outputs()):
             self.predicted[k] = model.target.as_active(outputs[np.newaxis])
 
-    def _walk(self, steps: Steps, label_steps: Steps, planned: Planned) -> list[Run]:
+    def _walk(self, steps: Order, planned: Planned) -> list[Run]:
         """Go through the steps in pieces during which nothing is opened."""
         model = self.model
-        opened = {int(label_steps[j]): label for j, label in planned.opened}
+        opened = {int(steps.labels[j]): label for j, label in planned.opened}
         runs: list[Run] = []
-        for start, stop, width in self._pieces(len(steps), label_steps, opened):
+        for start, stop, width in self._pieces(steps, opened):
             engine = model.engine
             assert engine is not None
             if model.transform is None:
@@ -322,50 +308,44 @@ class _Replay:
             before = model.target
             if start in opened:
                 model.meet(opened[start])
-            labels = slice(*np.searchsorted(label_steps, [start, stop]))
-            runs += self._piece(steps[start:stop], planned.values[labels], before)
+            runs += self._piece(steps.cut(start, stop), planned.values, before)
             model.settle(before)
             self.predicted = model.target.as_active(self.predicted)
         return runs
 
-    def _pieces(
-        self, count: int, label_steps: Steps, opened: dict[int, Any]
-    ) -> list[tuple[int, int, int]]:
+    def _pieces(self, steps: Order, opened: dict[int, Any]) -> list[tuple[int, int, int]]:
         """Cut where a column, a class or a stride of the monitor begins."""
-        model, cuts = self.model, {0, count}
+        model, cuts = self.model, {0, len(steps.order)}
         for at in opened:
             cuts.update((at, at + 1))
         if model.monitor is not None:
-            cuts.update((label_steps[model.monitor.rows_to_stride() - 1 :: STRIDE] + 1).tolist())
+            cuts.update((steps.labels[model.monitor.rows_to_stride() - 1 :: STRIDE] + 1).tolist())
         grows = {}
         if len(self.keys):  # labels that come before the first row do not see what it opens
-            grows = {int(self.row_steps[row]): width for row, width in self.widths}
+            grows = {int(steps.rows[row]): width for row, width in self.widths}
         ordered, width, pieces = sorted(cuts | set(grows)), 0, []
         for start, stop in itertools.pairwise(ordered):
             width = grows.get(start, width)
             pieces.append((start, stop, width))
         return pieces
 
-    def _piece(self, steps: Steps, mine: NDArray[Any], before: Any) -> list[Run]:
+    def _piece(self, piece: Piece, values: NDArray[Any], before: Any) -> list[Run]:
         """Let the engine go through steps, and the monitor see what was learned."""
         model, engine = self.model, self.model.engine
         assert engine is not None
-        comes = steps >= 0
-        came, told = steps[comes], ~steps[~comes]
-        first, last = _span(came, told)
+        first, last, came = piece.first, piece.last, piece.came
+        mine = values[piece.labels]
         coded = model.coded(mine, before)
         Y = np.zeros((last - first, engine.outputs))
-        Y[told - first] = coded
-        X = self._seen()[first:last]
-        outputs, stamps = np.zeros(Y.shape), self.stamps[first:last]
-        local = np.where(comes, steps - first, steps + first)
+        Y[piece.told - first] = coded
+        X, outputs, stamps = self._seen()[first:last], np.zeros(Y.shape), self.stamps[first:last]
         pace = self._pace(first, last)
-        model.now = engine.replay(X, Y, local, pace, stamps, model.now, outputs)
-        active = before.active(outputs[came - first])
+        model.now = engine.replay(X, Y, piece.order, pace, stamps, model.now, outputs)
+        active = before.active(outputs[came.start - first : came.stop - first])
         self.predicted[came] = active
         if len(mine) and model.monitor is not None:
             everyone = np.ones(len(mine), bool)
-            model.observe(self.predicted[told], before.active(coded), mine, everyone)
+            model.observe(self.predicted[piece.told], before.active(coded), mine, everyone)
         return [Run(before, active, None)] if len(active) else []
 
     def _seen(self) -> Array:
@@ -395,10 +375,3 @@ class _Replay:
         at = self.old + left
         rows = Kept.of(self.new[left], self.stamps[at], arrived[left], self.predicted[at])
         self.model.waiting.keep(some_keys(self.keys, left), rows)
-
-
-def _span(came: Steps, told: Steps) -> tuple[int, int]:
-    """Return the first of some rows, which come in their order, and the one behind the last."""
-    ends = [*came[[0, -1]].tolist()] if len(came) else []
-    ends += [int(told.min()), int(told.max())] if len(told) else []
-    return min(ends), max(ends) + 1

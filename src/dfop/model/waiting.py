@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .keys import Key, KeyPlaces, Keys, listed
+from .keys import Key, KeyPlaces, Keys
 from .queues import Places, Queue, RaggedQueue
 
 Array = NDArray[np.float64]
@@ -59,7 +59,7 @@ class Kept(NamedTuple):
 
     def outputs(self) -> list[Array]:
         """Return what was predicted of each row."""
-        return np.split(self.predicted, np.cumsum(self.widths)[:-1])
+        return np.split(self.predicted, np.cumsum(self.widths))[:-1]
 
 
 class WaitingRows:
@@ -80,16 +80,18 @@ class WaitingRows:
         self._clear()
 
     def _clear(self) -> None:
+        self.count = 0
+        """How many rows wait."""
         self._places = KeyPlaces()
         self._cells = RaggedQueue(np.int32, np.float64)
         self._predicted = RaggedQueue(np.float64)
         self._stamps, self._arrived = Queue(np.float64), Queue(np.float64)
 
     def __len__(self) -> int:
-        return len(self._places)
+        return self.count
 
     def __iter__(self) -> Iterator[Key]:
-        return iter(listed(self._places.keys))
+        return iter(self._places.keys)
 
     @property
     def places(self) -> int:
@@ -100,14 +102,14 @@ class WaitingRows:
         """Refuse keys of rows that wait already."""
         taken = self._places.find(keys) >= 0
         if taken.any():
-            key = listed(keys)[int(np.argmax(taken))]
+            key = keys[int(np.argmax(taken))]
             raise ValueError(f"a row with the key {key!r} is already waiting for its label")
 
     def find(self, keys: Keys) -> Places:
         """Return the places of rows; refuse keys of rows that do not wait."""
         places = self._places.find(keys)
         if (places < 0).any():
-            key = listed(keys)[int(np.argmax(places < 0))]
+            key = keys[int(np.argmax(places < 0))]
             gone = f", {self.expired} have expired" if self.expired else ""
             raise ValueError(
                 f"no row with the key {key!r} waits for its label ({len(self)} do{gone}): "
@@ -161,7 +163,7 @@ class WaitingRows:
                     if not (late or many):
                         break
                     if told[place] <= len(arrived):
-                        self._refuse_late(listed(keys)[int(np.argmax(due == place))])
+                        self._refuse_late(keys[int(np.argmax(due == place))])
                     gone += 1
                 oldest += 1
         return gone
@@ -184,7 +186,7 @@ class WaitingRows:
         if first:
             warnings.warn(
                 f"{count} rows were given up that waited for their label (the first: "
-                f"{listed(gone)[0]!r}): at most pending_limit={self.limit} wait, no longer than "
+                f"{gone[0]!r}): at most pending_limit={self.limit} wait, no longer than "
                 f"pending_expiry={self.expiry}; expired_ counts them",
                 UserWarning,
                 stacklevel=4,
@@ -194,6 +196,7 @@ class WaitingRows:
         """Keep rows, in their order."""
         if not len(keys):
             return
+        self.count += len(keys)
         self._places.add(keys)
         self._cells.add(rows.cells, rows.columns, rows.values)
         self._predicted.add(rows.widths, rows.predicted)
@@ -215,6 +218,7 @@ class WaitingRows:
         """Stop waiting for the labels of rows."""
         if not len(places):
             return
+        self.count -= len(places)
         front = self._places.remove(keys, places)
         queues: tuple[Any, ...] = (self._cells, self._predicted, self._stamps, self._arrived)
         for queue in queues:

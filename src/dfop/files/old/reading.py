@@ -20,9 +20,9 @@ from dfop.files.monitoring import describe_monitor
 from dfop.files.targets import read_target
 from dfop.files.values import Reading, listed, number, texts, truth, whole, within
 from dfop.files.waiting import describe_waiting
+from dfop.model.keys import check_keys
 from dfop.model.model import new_monitor
 from dfop.model.settings import Settings
-from dfop.model.keys import check_keys
 from dfop.model.waiting import Kept, WaitingRows
 
 from .engines import is_fresh, old_engine
