@@ -166,11 +166,11 @@ class Model:
             start = part.stop
         self.clock = weights.clock
         # Only differences matter: the count starts anew where no row waits.
-        self.now = weights.passed(self.now, n) if self.waiting.rows else 0.0
+        self.now = weights.passed(self.now, n) if self.waiting.count else 0.0
         if not self.by_name:
             self.rows += n
             self.learned += int(np.count_nonzero(seen))
-        if self.waiting.rows:
+        if self.waiting.count:
             self._expire(weights)
         return runs
 
