@@ -5,5 +5,6 @@ that opens offline and prints.
 """
 
 from .history import History
+from .page import write_page
 
-__all__ = ["History"]
+__all__ = ["History", "write_page"]
