@@ -8,13 +8,12 @@ however the rows came in batches.
 from __future__ import annotations
 
 from dataclasses import astuple, dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dfop.core import Bank
-from dfop.engines import Engine
 from dfop.forgetting import ByRows
 from dfop.model.model import Model
 from dfop.model.movement import linear_forgetters
@@ -29,8 +28,6 @@ MOST_LOOKS = 256
 FIRST_LENGTH = 32
 MOST_NAMES = 12
 LONGEST_NAME = 200
-_SPREAD_MU = 0.001
-"""The expert that tells how far features spread forgets about so much."""
 
 
 @dataclass(frozen=True)
@@ -127,13 +124,6 @@ class Looks:
         self.last = None if state["last"] is None else Look(*state["last"])
 
 
-class _Weights(NamedTuple):
-    coef: Array
-    """(outputs, features)"""
-    variances: Array
-    """Of the features' weights, in units of the noise."""
-
-
 def effective_forgetting(model: Model) -> float | None:
     """Return the mu of a model: as it was given, or that of the experts, by their weight.
 
@@ -152,18 +142,13 @@ def influence(model: Model) -> dict[str, float]:
     r"""Return which features matter in the linear part of a model, as shares of the whole.
 
     The influence of a feature is how far its weight moves the prediction as the feature varies,
-    given the others: :math:`|w_j| / \sqrt{P_{jj}}`, since :math:`1 / P_{jj}` grows with the
-    variance of column j that the other columns leave. Over several outputs it is added up. A
-    unit of measurement cancels out, and so does how many rows the model remembers.
+    given the others. Of a filter that has seen N rows, discounted, this is
+    :math:`|w_j| / \sqrt{N P_{jj}}`, since :math:`1 / (N P_{jj})` is the variance of column j that
+    the other columns leave. Several outputs are added up, experts that forget by their weight in the
+    prediction. Units of measurement cancel out.
     """
-    weights = _linear_weights(model.engine, model.counted_outputs)
-    if weights is None:
-        return {}
-    size = np.abs(weights.coef).sum(axis=0)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        reach = size / np.sqrt(weights.variances)
-        reach[~np.isfinite(reach)] = 0.0
-        total = float(reach.sum())
+    reach = _reach(model)
+    total = float(reach.sum())
     if not 0.0 < total < np.inf:
         return {}
     names = model.weight_names()
@@ -171,27 +156,32 @@ def influence(model: Model) -> dict[str, float]:
     return {names[j][:LONGEST_NAME]: float(reach[j] / total) for j in order if reach[j] > 0.0}
 
 
-def _linear_weights(engine: Engine | None, counted: slice) -> _Weights | None:
-    """Return weights and variances of the features alone; None where nothing is linear."""
-    if engine is None:
-        return None
+def _reach(model: Model) -> Array:
+    """Return the influence of every feature, not yet as a share; empty where nothing is linear."""
+    engine, counted = model.engine, model.counted_outputs
+    assert engine is not None
     constants = int(engine.intercept)
     if not isinstance(engine, Bank):
-        return _Weights(engine.coefficients()[0][counted], engine.variances()[constants:])
-    experts, maps = engine.experts, engine.maps
-    linear = [k for k, (view, _, _) in enumerate(experts) if maps[view][0] == "linear"]
-    if not linear_forgetters(engine):
-        return None
+        return _moved_by(engine.coefficients()[0][counted], engine.variances()[constants:], 1.0)
+    linear = linear_forgetters(engine)
+    if not linear:
+        return np.zeros(0)
     shares = np.maximum(engine.weights()[counted].mean(axis=0)[linear], 0.0)
-    if not shares.any():  # only curved experts are believed: the best linear one stands for all
-        shares[int(np.argmin(engine.errors()["recent"][linear]))] = 1.0
-    coef = sum(
-        share * engine.coefficients(k)[0][counted]
-        for k, share in zip(linear, shares / shares.sum(), strict=True)
-        if share
-    )
-    spread = min(
-        linear_forgetters(engine),
-        key=lambda k: abs(np.log((experts[k][1] + 1e-9) / _SPREAD_MU)),
-    )
-    return _Weights(np.asarray(coef), engine.variances(spread)[constants:])
+    errors = engine.errors()
+    if not shares.any():  # none of them is believed: the best stands for all
+        shares[int(np.argmin(errors["recent"][linear]))] = 1.0
+    reach = np.zeros(engine.features)
+    for k, share in zip(linear, shares / shares.sum(), strict=True):
+        if share:
+            mu, t = engine.experts[k][1], max(errors["rows"], 1.0)
+            rows = -np.expm1(t * np.log1p(-mu)) / mu if mu else t
+            coef = engine.coefficients(k)[0][counted]
+            reach += share * _moved_by(coef, engine.variances(k)[constants:], rows)
+    return reach
+
+
+def _moved_by(coef: Array, variances: Array, rows: float) -> Array:
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        reach = np.abs(coef).sum(axis=0) / np.sqrt(rows * variances)
+    reach[~np.isfinite(reach)] = 0.0
+    return np.asarray(reach)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .history import History
+if TYPE_CHECKING:
+    from .history import History
 
 Array = NDArray[np.float64]
 
@@ -45,6 +46,7 @@ def error_curves(history: History, groups: int) -> ErrorCurves:
 
     Examples
     --------
+    >>> from dfop.report import History
     >>> history = History("regression")
     >>> history.add([0.0, 0.0, 1.0, 1.0], [1.0, 0.0, 1.0, 0.0])
     >>> curves = error_curves(history, 2)
@@ -71,6 +73,42 @@ def error_curves(history: History, groups: int) -> ErrorCurves:
         )
 
 
+def recent_errors(history: History) -> dict[str, Array]:
+    """Return errors over the window at every row, decimated: the least and the most of each piece.
+
+    Parameters
+    ----------
+    history : History
+        Of at least one row.
+
+    Returns
+    -------
+    dict of str to ndarray
+        Two values per piece under "row", "model", "no_change" and "simple"; a piece of one row has
+        the same twice.
+
+    Examples
+    --------
+    >>> from dfop.report import History
+    >>> history = History("regression", window=2)
+    >>> history.add([0.0, 0.0, 1.0], [1.0, 0.0, 1.0])
+    >>> recent_errors(history)["model"]
+    array([1. , 1. , 0.5, 0.5, 0. , 0. ])
+    """
+    pieces = history.pieces
+
+    def both(prefix: str) -> Array:
+        ends = pieces.column(f"{prefix}least"), pieces.column(f"{prefix}most")
+        return np.column_stack(ends).reshape(-1)
+
+    return {
+        "row": np.repeat(pieces.ends(), 2).astype(np.float64),
+        "model": both(""),
+        "no_change": both("no_change_"),
+        "simple": both("simple_"),
+    }
+
+
 def coverage_curve(history: History, groups: int) -> tuple[Array, Array]:
     """Return where groups of pieces end, and what share of their intervals held the target.
 
@@ -87,6 +125,7 @@ def coverage_curve(history: History, groups: int) -> tuple[Array, Array]:
 
     Examples
     --------
+    >>> from dfop.report import History
     >>> history = History("regression")
     >>> history.add([0.0, 5.0], [0.0, 0.0], intervals=[[-1.0, 1.0], [-1.0, 1.0]])
     >>> coverage_curve(history, 2)
@@ -102,16 +141,17 @@ def coverage_curve(history: History, groups: int) -> tuple[Array, Array]:
 
 
 def few_groups(history: History) -> int:
-    """Return how many points a small picture has: each of half a window or more, if possible.
+    """Return how many points a small picture has: each of a window or more, if possible.
 
     Examples
     --------
+    >>> from dfop.report import History
     >>> history = History("regression")
     >>> history.add([0.0] * 60, [0.0] * 60)
     >>> few_groups(history)
     20
     """
-    return int(np.clip(2 * history.rows / history.window, 20, 120))
+    return int(np.clip(history.rows / history.window, 20, 120))
 
 
 def forgetting_curve(history: History) -> tuple[Array, Array]:
@@ -119,6 +159,7 @@ def forgetting_curve(history: History) -> tuple[Array, Array]:
 
     Examples
     --------
+    >>> from dfop.report import History
     >>> forgetting_curve(History("regression"))
     (array([], dtype=float64), array([], dtype=float64))
     """
@@ -128,7 +169,7 @@ def forgetting_curve(history: History) -> tuple[Array, Array]:
 
 
 def influence_curves(history: History, most: int) -> tuple[Array, dict[str, Array]]:
-    """Return rows, and the influence of the features that matter most now or ever did.
+    """Return rows, and the influence of the features that matter most, running medians.
 
     Parameters
     ----------
@@ -145,6 +186,7 @@ def influence_curves(history: History, most: int) -> tuple[Array, dict[str, Arra
 
     Examples
     --------
+    >>> from dfop.report import History
     >>> influence_curves(History("regression"), 3)
     (array([], dtype=float64), {})
     """
@@ -154,6 +196,7 @@ def influence_curves(history: History, most: int) -> tuple[Array, dict[str, Arra
     table = {
         name: _median(np.array([look.influence.get(name, 0.0) for look in looks])) for name in names
     }
+    # A feature that mattered once counts half of what it did, so that what is over is seen, too.
     kept = sorted(names, key=lambda name: -max(table[name][-1], 0.5 * float(table[name].max())))
     kept = sorted(kept[:most], key=lambda name: -table[name][-1])
     return rows, {name: table[name] for name in kept}
@@ -164,6 +207,7 @@ def settled_from(history: History) -> int:
 
     Examples
     --------
+    >>> from dfop.report import History
     >>> settled_from(History("regression"))
     0
     """

@@ -35,6 +35,10 @@ _COLUMNS: dict[str, How] = {
     "rivals": "sum",
     "least": "least",
     "most": "most",
+    "no_change_least": "least",
+    "no_change_most": "most",
+    "simple_least": "least",
+    "simple_most": "most",
     "intervals": "sum",
     "inside": "sum",
     "width": "sum",
@@ -101,7 +105,7 @@ class History:
         self.window = int(window)
         self.coverage = float(coverage)
         self.pieces = Pieces(_COLUMNS)
-        self.recent = Recent(self.window, len(_NOW))
+        self.recent = Recent(self.window, len(_NOW), curves=3)
         self.rivals = Rivals(classes=task == "classification")
         self.classes = Classes()
         self.looks = Looks()
@@ -165,7 +169,10 @@ class History:
         rows = self._errors(truth, predicted, counted) | self._inside(truth, ends)
         rows["time"] = seconds
         now = np.column_stack([rows["error"], *(_known(rows, name) for name in _NOW[1:])])
-        rows["least"] = rows["most"] = self.recent.add(now)
+        means = self.recent.add(now)
+        rows["least"] = rows["most"] = means[:, 0]
+        rows["no_change_least"] = rows["no_change_most"] = means[:, 1]
+        rows["simple_least"] = rows["simple_most"] = means[:, 2]
         self.pieces.add(rows)
         self._calibrate(sure, rows["error"])
         self._keep_time(seconds, dates)

@@ -79,10 +79,6 @@ def page_of(history: History, model: Any, *, title: str, about: dict[str, Any]) 
     """
     summary = history.summary()
     zoom = zoomable(history)
-    names = "".join(
-        f'<li><span class="chip" style="background:{colour}"></span>{marked_up(name, 40)}</li>'
-        for name, colour in zoom.features
-    )
     code = [*scripts(), _START]
     body = [
         sections.headline(title, summary),
@@ -94,10 +90,7 @@ def page_of(history: History, model: Any, *, title: str, about: dict[str, Any]) 
         sections.bad_section(history, summary),
         sections.facts_section({**about, **_parameters(model)}, summary),
         sections.speed_section(history, _peak_memory(), _size(model)),
-        '<section class="onscreen"><h2>Zoom in</h2><p class="note">Drag over a part of a curve to '
-        "see it closer; the curves move together.</p>"
-        "<noscript><p>This needs scripts; the pictures above show the same.</p></noscript>"
-        f'<div id="{PLACE}"></div><ul class="names">{names}</ul></section>',
+        sections.zoom_section(PLACE, zoom.errors, zoom.features),
         f'<script type="application/json" id="summary">{embedded(summary)}</script>',
         f'<script type="application/json" id="{PLACE}-item">{embedded(zoom.item)}</script>',
         *(f"<script>{part}</script>" for part in code),

@@ -141,8 +141,7 @@ def draw_forgetting(ax: Axes, history: History) -> None:
     finite = np.isfinite(periods)
     ax.plot(rows[finite], periods[finite], color=COLOURS[2], linewidth=1.8)
     ax.set_yscale("log")
-    ax.yaxis.set_major_formatter(_formatter("{:,.4g}"))
-    ax.yaxis.set_minor_formatter(lambda value, at: "")
+    _name_decades(ax)
     ax.set_ylabel("looks back (1/mu), rows")
     if finite.any():
         _few_decades(ax, periods[finite])
@@ -193,7 +192,7 @@ def draw_calibration(ax: Axes, history: History) -> None:
     ax.set_ylim(low, 1.02)
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_formatter(_formatter("{:.0f} %", 100.0))
-    ax.annotate("as sure as right", (0.97, 0.97), rotation=0, ha="right", va="bottom", color=GREY)
+    ax.annotate("dotted: as sure as right", (0.02, 0.92), xycoords="axes fraction", color=GREY)
     ax.set_xlabel("probability of the predicted class")
     ax.set_ylabel("right")
 
@@ -247,15 +246,22 @@ def _fit_y(ax: Axes, values: Array, *, log: bool) -> None:
     if log and low > 0 and high > 30 * low:
         ax.set_yscale("log")
         ax.set_ylim(low / 1.3, high * 1.3)
-        ax.yaxis.set_major_formatter(_formatter("{:.4g}"))
-        ax.yaxis.set_minor_formatter(lambda value, at: "")
+        _name_decades(ax)
         return
     room = 0.06 * (high - low) or 0.05 * (abs(high) or 1.0)
     ax.set_ylim(max(low - room, 0.0), high + room)
 
 
+def _name_decades(ax: Axes) -> None:
+    """Write 1, 2, 5, 10, ... beside a logarithmic axis."""
+    ticker = need("matplotlib.ticker", extra="report")
+    ax.yaxis.set_major_locator(ticker.LogLocator(subs=(1.0, 2.0, 5.0), numticks=7))
+    ax.yaxis.set_major_formatter(_formatter("{:,.6g}"))
+    ax.yaxis.set_minor_locator(ticker.NullLocator())
+
+
 def _few_decades(ax: Axes, values: Array) -> None:
-    """Let a logarithmic axis show at least one whole decade."""
+    """Let a logarithmic axis show at least a decade."""
     low, high = float(values.min()), float(values.max())
     middle = np.sqrt(low * high)
     reach = max(np.sqrt(high / low) * 1.2, np.sqrt(10.0) * 1.05)

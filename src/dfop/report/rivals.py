@@ -123,7 +123,7 @@ class Rivals:
 
 def _times_before(codes: Codes) -> Codes:
     """Return how often each code stood before in the array."""
-    order = np.argsort(codes, kind="stable")
+    order = np.argsort(codes.astype(np.int16), kind="stable")  # of so few bits: linear time
     ordered = codes[order]
     starts = np.searchsorted(ordered, ordered)
     before = np.empty(len(codes), np.int64)

@@ -279,10 +279,11 @@ def bad_section(history: History, summary: dict[str, Any]) -> str:
         "</td></tr>"
         for example in history.bad["examples"]
     )
+    heading = heading.replace("<section>", '<section class="pair">')
     return (
-        f'{heading}<table><tr><th>kind</th><th class="number">rows</th></tr>{rows}</table>'
-        f'<table><caption>The first ones</caption><tr><th class="number">row</th>'
-        f"<th>what is wrong</th></tr>{first}</table></section>"
+        f'{heading}<div><table><tr><th>kind</th><th class="number">rows</th></tr>{rows}</table>'
+        f'</div><div class="scroll"><table><tr><th class="number">row</th><th>what is wrong with '
+        f"the first ones</th></tr>{first}</table></div></section>"
     )
 
 
@@ -320,6 +321,34 @@ def speed_section(history: History, peak: float | None, model_bytes: float | Non
     if peak is not None:
         facts["most memory"] = size(peak)
     return f"<section><h2>Speed and memory</h2>{_facts(facts)}</section>"
+
+
+def zoom_section(
+    place: str, errors: list[tuple[str, str]], features: list[tuple[str, str]]
+) -> str:
+    """Return the place of the zoomable curves, and what their colours mean.
+
+    Examples
+    --------
+    >>> "&lt;b&gt;" in zoom_section("zoom", [("model", "#0072B2")], [("<b>", "#0072B2")])
+    True
+    """
+    legends = [("Errors", errors), *([("Influence", features)] if features else [])]
+    lists = "".join(
+        f'<ul class="names"><li>{what}:</li>'
+        + "".join(
+            f'<li><span class="chip" style="background:{colour}"></span>{marked_up(name, 40)}</li>'
+            for name, colour in names
+        )
+        + "</ul>"
+        for what, names in legends
+    )
+    return (
+        '<section class="onscreen"><h2>Zoom in</h2><p class="note">Drag over a part of a curve to '
+        "see it closer; the curves move together. Of every piece of the stream the least and the "
+        "most are drawn.</p><noscript><p>This needs scripts; the pictures above show the same."
+        f'</p></noscript>{lists}<div id="{place}"></div></section>'
+    )
 
 
 def marked_up_lines(text: str) -> str:

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .curves import forgetting_curve, influence_curves
+
 if TYPE_CHECKING:
     from .history import Array, History
 
 SHOWN_ALARMS = 20
+SHOWN_FEATURES = 8
 
 
 def summarise(history: History) -> dict[str, Any]:
@@ -54,7 +57,7 @@ def total(history: History, name: str) -> float:
 
     Examples
     --------
-    >>> from .history import History
+    >>> from dfop.report import History
     >>> total(History("regression"), "error")
     0.0
     """
@@ -88,15 +91,14 @@ def _errors(history: History) -> dict[str, Any]:
 
 
 def _forgetting(history: History) -> dict[str, Any]:
-    last = history.looks.last
-    mu = None if last is None else last.forgetting
-    return {"mu": mu, "period": None if not mu else 1.0 / mu}
+    mu = forgetting_curve(history)[1]
+    now = float(mu[-1]) if len(mu) else None
+    return {"mu": now, "period": None if not now else 1.0 / now}
 
 
 def _features(history: History) -> list[dict[str, Any]]:
-    last = history.looks.last
-    shares = {} if last is None else last.influence
-    return [{"name": name, "share": share} for name, share in shares.items()]
+    shares = influence_curves(history, SHOWN_FEATURES)[1]
+    return [{"name": name, "share": float(values[-1])} for name, values in shares.items()]
 
 
 def _alarm(history: History, alarm: dict[str, Any]) -> dict[str, Any]:
@@ -108,7 +110,7 @@ def time_of_row(history: History, row: int) -> str | float | None:
 
     Examples
     --------
-    >>> from .history import History
+    >>> from dfop.report import History
     >>> history = History("regression")
     >>> history.add([1.0, 2.0], [1.0, 2.0], time=np.array(["2024-01-01", "2024-01-02"], "M8[D]"))
     >>> time_of_row(history, 1)
@@ -125,7 +127,7 @@ def time_text(history: History, seconds: Any) -> str | float | None:
 
     Examples
     --------
-    >>> from .history import History
+    >>> from dfop.report import History
     >>> time_text(History("regression"), 3.0)
     3.0
     """
@@ -178,7 +180,7 @@ def in_bins(history: History) -> tuple[Array, Array, Array]:
 
     Examples
     --------
-    >>> from .history import History
+    >>> from dfop.report import History
     >>> history = History("classification")
     >>> history.add(["a", "b"], ["a", "a"], probability=[0.75, 0.75])
     >>> in_bins(history)

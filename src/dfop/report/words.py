@@ -21,7 +21,7 @@ def error_words(summary: dict[str, Any]) -> str:
 
     Examples
     --------
-    >>> from .history import History
+    >>> from dfop.report import History
     >>> history = History("classification")
     >>> history.add(["a", "b", "a", "b"], ["a", "b", "a", "a"])
     >>> error_words(history.summary())
@@ -43,7 +43,7 @@ def verdict_words(summary: dict[str, Any]) -> str:
 
     Examples
     --------
-    >>> from .history import History
+    >>> from dfop.report import History
     >>> history = History("regression")
     >>> history.add([0.0, 2.0, 0.0, 2.0], [0.0, 2.0, 0.0, 1.0])
     >>> verdict_words(history.summary())

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from dfop.plotting import COLOURS, GREY
 from dfop.rows.extras import need
 
-from .curves import error_curves, forgetting_curve, influence_curves, settled_from
+from .curves import forgetting_curve, influence_curves, recent_errors, settled_from
 from .history import History
-from .pieces import MOST_PIECES
 
 Array = NDArray[np.float64]
 
@@ -31,6 +30,8 @@ class Zoom(NamedTuple):
 
     item: dict[str, Any]
     """What ``Bokeh.embed.embed_item`` takes."""
+    errors: list[tuple[str, str]]
+    """Names and colours of the curves of errors."""
     features: list[tuple[str, str]]
     """Names and colours of the features drawn."""
 
@@ -80,7 +81,9 @@ def zoomable(history: History) -> Zoom:
         shares = {}
     layout = need("bokeh.layouts", extra="report").column(plots, sizing_mode="stretch_width")
     item = need("bokeh.embed", extra="report").json_item(layout, PLACE)
-    return Zoom(item, list(zip(shares, COLOURS, strict=False)))
+    simple = history.summary()["error"]["simple"]
+    errors = [("model", COLOURS[0]), ("no-change", COLOURS[1]), (simple, GREY)]
+    return Zoom(item, errors, list(zip(shares, COLOURS, strict=False)))
 
 
 def _figure(history: History, along: Any, title: str, unit: str, **kwargs: Any) -> Any:
@@ -103,6 +106,7 @@ def _figure(history: History, along: Any, title: str, unit: str, **kwargs: Any) 
     plot.xaxis.formatter = models.NumeralTickFormatter(format="0,0")
     plot.xaxis.axis_label = "rows"
     plot.yaxis.axis_label = unit
+    plot.axis.minor_tick_line_color = None
     plot.min_border_left = 64  # so that the curves stand exactly above each other
     for alarm in history.alarms[-MOST_ALARMS:]:
         line = {"line_color": COLOURS[1], "line_dash": "dotted", "line_alpha": 0.8}
@@ -112,52 +116,32 @@ def _figure(history: History, along: Any, title: str, unit: str, **kwargs: Any) 
 
 def _errors(history: History, along: Any) -> Any:
     models = need("bokeh.models", extra="report")
-    curves = error_curves(history, MOST_PIECES)
-    settled = curves.rows >= settled_from(history)
-    lines = (curves.model, curves.no_change, curves.simple)
-    low, high, log = _span([curves.most[settled], *(values[settled] for values in lines)], history)
+    curves = recent_errors(history)
+    settled = curves["row"] >= settled_from(history)
+    lines = [curves[name][settled] for name in ("model", "no_change", "simple")]
+    low, high, log = _span(lines, history)
     classes = history.task == "classification"
     plot = _figure(
         history,
         along,
-        "Error by piece of the stream; the band is the error over the last rows, least to most",
-        "rows wrong" if classes else "mean squared error",
+        f"Error over the last {history.window:,} rows",
+        "wrong" if classes else "squared error",
         y_range=models.Range1d(low, high),
         y_axis_type="log" if log else "linear",
     )
     if classes:
         plot.yaxis.formatter = models.NumeralTickFormatter(format="0.[00] %")
-    data = {
-        "row": _small(curves.rows),
-        "model": _small(curves.model),
-        "no_change": _small(curves.no_change),
-        "simple": _small(curves.simple),
-        "least": _small(curves.least),
-        "most": _small(curves.most),
-    }
-    source = models.ColumnDataSource(data)
-    plot.varea("row", "least", "most", source=source, color=COLOURS[0], alpha=0.25)
-    simple = history.summary()["error"]["simple"]  # a word of ours
-    for name, column, colour in (
-        (simple, "simple", GREY),
-        ("no-change", "no_change", COLOURS[1]),
-        ("model", "model", COLOURS[0]),
-    ):
-        line = plot.line(
-            "row", column, source=source, color=colour, line_width=1.5, legend_label=name
-        )
+    source = models.ColumnDataSource({name: _small(values) for name, values in curves.items()})
+    for column, colour in (("simple", GREY), ("no_change", COLOURS[1]), ("model", COLOURS[0])):
+        line = plot.line("row", column, source=source, color=colour, line_width=1.5)
     form = "{0.00 %}" if classes else "{0.000a}"
     tips = [
         ("rows", "@row{0,0}"),
         ("model", f"@model{form}"),
         ("no-change", f"@no_change{form}"),
-        (simple, f"@simple{form}"),
+        (history.summary()["error"]["simple"], f"@simple{form}"),  # a word of ours
     ]
     plot.add_tools(models.HoverTool(tooltips=tips, mode="vline", renderers=[line]))
-    plot.legend.orientation = "horizontal"
-    plot.legend.location = "top_right"
-    plot.legend.background_fill_alpha = 0.6
-    plot.legend.click_policy = "hide"
     return plot
 
 
@@ -166,7 +150,7 @@ def _periods(history: History, rows: Array, mu: Array, along: Any) -> Any:
     with np.errstate(divide="ignore"):
         period = 1.0 / mu
     plot = _figure(
-        history, along, "How many rows the model looks back (1/mu)", "rows", y_axis_type="log"
+        history, along, "Rows that the model looks back", "1/mu", y_axis_type="log"
     )
     plot.yaxis.formatter = models.NumeralTickFormatter(format="0,0")
     source = models.ColumnDataSource({"row": _small(rows), "period": _small(period)})
@@ -178,7 +162,7 @@ def _periods(history: History, rows: Array, mu: Array, along: Any) -> Any:
 
 def _influence(history: History, rows: Array, shares: list[Array], along: Any) -> Any:
     models = need("bokeh.models", extra="report")
-    plot = _figure(history, along, "Share of the influence of each feature", "share")
+    plot = _figure(history, along, "Influence of features", "share")
     plot.yaxis.formatter = models.NumeralTickFormatter(format="0 %")
     plot.y_range.start = 0
     for values, colour in zip(shares, COLOURS, strict=False):
