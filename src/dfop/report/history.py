@@ -244,7 +244,7 @@ class History:
         zeros = np.zeros(len(truth))
         if ends is None:
             return {"intervals": zeros, "inside": zeros, "width": zeros}
-        given = np.isfinite(ends).all(axis=1)
+        given: NDArray[np.bool_] = np.asarray(np.isfinite(ends).all(axis=1))
         low, high = np.where(given[:, None], ends, 0.0).T
         inside = given & (low <= truth) & (truth <= high)
         return {
