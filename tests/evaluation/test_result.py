@@ -103,7 +103,7 @@ def test_the_axis_shows_the_stream_and_not_its_first_row():
     assert high < 200
     labels = np.where(X[:, 0] > 0, 1, -1)
     low, high = evaluate(SignOf(), (X, labels), window=100).plot().get_ylim()
-    assert 0.8 < low < high < 1.05
+    assert 0.3 < low < 0.5 < 0.98 < high < 1.05  # no-change is right on half of the rows
 
 
 def test_a_second_model_is_named(result):

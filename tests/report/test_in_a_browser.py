@@ -1,4 +1,4 @@
-"""The page in a real browser without a network: no error, no request, the figures of the summary."""
+"""The page in a real browser without a network: no error, no request, the right figures."""
 
 import json
 import shutil

@@ -1,5 +1,6 @@
 """The page is one file of a bounded size, and text from data stays text."""
 
+import itertools
 import json
 import re
 import subprocess
@@ -171,7 +172,7 @@ def test_grouped_errors_are_means_over_their_rows():
     curves = error_curves(history, 50)
     edges = np.append(0, curves.rows.astype(int))
     squares = (truth - predicted) ** 2
-    means = [squares[a:b].mean() for a, b in zip(edges, edges[1:], strict=False)]
+    means = [squares[a:b].mean() for a, b in itertools.pairwise(edges)]
     np.testing.assert_allclose(curves.model, means)
 
 

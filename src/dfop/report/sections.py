@@ -171,8 +171,8 @@ def alarm_section(summary: dict[str, Any]) -> str:
 
     Examples
     --------
-    >>> alarm_section({"alarms": {"count": 0, "last": []}})[:45]
-    '<section><h2>No sudden change was found</h2>'
+    >>> alarm_section({"alarms": {"count": 0, "last": []}})
+    '<section><h2>No sudden change was found</h2></section>'
     """
     alarms = list(reversed(summary["alarms"]["last"]))
     heading = f"<section><h2>{alarm_words(summary)}</h2>"
@@ -293,7 +293,7 @@ def facts_section(about: dict[str, Any], summary: dict[str, Any]) -> str:
 
     Examples
     --------
-    >>> facts_section({"source": "a<b.csv"}, History("regression").summary())[:70]
+    >>> facts_section({"source": "a<b.csv"}, History("regression").summary())[:81]
     '<section><h2>What was learned</h2><dl class="facts"><dt>source</dt><dd>a&lt;b.csv'
     """
     facts = {str(name): str(value) for name, value in list(about.items())[:MOST_FACTS]}
