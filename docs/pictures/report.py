@@ -3,12 +3,14 @@
 A plant whose sensor fails half way: `report.html` goes where one is, `report.png` beside this file.
 """
 
+import io
 import shutil
 import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from PIL import Image
 from playwright.sync_api import sync_playwright
 
 from dfop import DFOPRegressor, evaluate
@@ -45,10 +47,11 @@ def main():
     evaluate(model, plant()).report(page_path, model)
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1024, "height": 1500})
+        page = browser.new_page(viewport={"width": 860, "height": 1180})
         page.goto(page_path.as_uri())
-        page.screenshot(path=HERE / "report.png")
+        picture = Image.open(io.BytesIO(page.screenshot()))
         browser.close()
+    picture.convert("RGB").quantize(48).save(HERE / "report.png", optimize=True)
 
 
 if __name__ == "__main__":

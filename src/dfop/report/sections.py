@@ -220,7 +220,7 @@ def feature_section(history: History, summary: dict[str, Any]) -> str:
     )
     table = (
         "<table><caption>Share of the influence now: how far a feature moves the prediction as it "
-        "varies, given the others, in the linear part of the model</caption>"
+        "varies, given the others, by the linear weights of the model</caption>"
         f'<tr><th>feature</th><th class="number">share</th></tr>{rows}</table>'
     )
     draw = pictures.draw_influence
