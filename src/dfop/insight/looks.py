@@ -18,8 +18,6 @@ from dfop.forgetting import ByRows
 from dfop.model.model import Model
 from dfop.model.movement import linear_forgetters
 
-from .experts import experts_of
-
 Array = NDArray[np.float64]
 
 __all__ = ["MOST_LOOKS", "Look", "Looks", "effective_forgetting", "influence"]
@@ -129,12 +127,12 @@ def effective_forgetting(model: Model) -> float | None:
 
     None where the model forgets by the clock: then a row has no mu of its own.
     """
-    rule = model.settings.rule
-    if not isinstance(model.engine, Bank):
+    rule, bank = model.settings.rule, model.engine
+    if not isinstance(bank, Bank):
         return float(rule.mu) if isinstance(rule, ByRows) else None
-    forgetters = [e for e in experts_of(model) if e.walk == 0.0]
-    weights = np.maximum([expert.weight for expert in forgetters], 0.0)
-    mu = np.array([expert.forgetting for expert in forgetters])
+    forgetters = [k for k, (_, _, walk) in enumerate(bank.experts) if walk == 0.0]
+    weights = np.maximum(bank.weights()[model.counted_outputs].mean(axis=0)[forgetters], 0.0)
+    mu = np.array([bank.experts[k][1] for k in forgetters])
     return float(weights @ mu / weights.sum()) if weights.any() else float(mu.mean())
 
 
