@@ -113,8 +113,8 @@ def test_models_for_river_are_looked_at_by_name():
 
 def test_a_model_that_shows_nothing_is_not_looked_at():
     looks = Looks()
-    looks.take(object(), 32)
-    looks.take(DFOPRegressor(), 32)
+    looks.take(object(), 256)
+    looks.take(DFOPRegressor(), 256)
     assert looks.last is None
     assert looks.all() == []
 
@@ -134,7 +134,7 @@ def test_looks_become_sparser_and_stay_few():
 
 def test_looks_go_on_from_their_state():
     model, looks = DFOPRegressor().fit(X, NUMBER), Looks()
-    for rows in (32, 64, 70):
+    for rows in (256, 512, 600):
         looks.take(model, rows)
     again = Looks()
     again.restore(json.loads(json.dumps(looks.state())))

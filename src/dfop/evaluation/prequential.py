@@ -107,6 +107,8 @@ class _Walk:
         self.seconds = 0.0
         self.sizes = list(_size(learner.model, 0))
         self.looks = Looks()
+        # On its way; a single filter is so fast that looks would cost more than it does.
+        self.looked_at = getattr(learner.model, "forgetting", None) == "auto"
         self.times: list[Array] = []
 
     def feed(self, rows: Batch, y: Array) -> None:
@@ -133,7 +135,8 @@ class _Walk:
                 raise
             self.seconds += perf_counter() - start
             self.predictions.append(predicted)
-            self.looks.take(self.learner.model, first + part.stop)
+            if self.looked_at:
+                self.looks.take(self.learner.model, first + part.stop)
         self.truth.append(y)
         self.known.append(known[:-1])
         if rows.time is not None:
@@ -142,12 +145,11 @@ class _Walk:
             self.sizes += _size(self.learner.model, self.arrivals.seen)
 
     def _parts(self, first: int, n: int) -> Iterator[slice]:
-        """Cut rows where a look at the model is due; only models of ours show anything."""
+        """Cut rows where a look at the model is due."""
         start = 0
         while start < n:
-            stop = n
-            if hasattr(self.learner.model, "__dfop_model__"):
-                stop = min(n, start + self.looks.rows_to_next(first + start))
+            due = self.looks.rows_to_next(first + start) if self.looked_at else n
+            stop = min(n, start + due)
             yield slice(start, stop)
             start = stop
 
@@ -159,6 +161,7 @@ class _Walk:
         if self.sizes:
             self.sizes = [s for s in self.sizes if s[0] < rows] + list(_size(model, rows))
         predictions, probabilities = join(self.predictions)
+        self.looks.take(model, rows)
         return Result(
             model=name_of(model),
             stream=self.stream.name,

@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 __all__ = ["MOST_LOOKS", "Look", "Looks", "effective_forgetting", "influence"]
 
 MOST_LOOKS = 256
-FIRST_LENGTH = 32
+FIRST_LENGTH = 256
 MOST_NAMES = 12
 LONGEST_NAME = 200
 
@@ -68,13 +68,13 @@ class Looks:
     --------
     >>> import numpy as np
     >>> from dfop import DFOPRegressor
-    >>> X = np.random.default_rng(0).normal(size=(64, 2))
+    >>> X = np.random.default_rng(0).normal(size=(512, 2))
     >>> model, looks = DFOPRegressor(forgetting=0.01), Looks()
-    >>> for start in (0, 32):
-    ...     model = model.partial_fit(X[start : start + 32], X[start : start + 32, 1])
-    ...     looks.take(model, start + 32)
+    >>> for start in (0, 256):
+    ...     model = model.partial_fit(X[start : start + 256], X[start : start + 256, 1])
+    ...     looks.take(model, start + 256)
     >>> [look.row for look in looks.kept], looks.last.forgetting
-    ([32, 64], 0.01)
+    ([256, 512], 0.01)
     >>> max(looks.last.influence, key=looks.last.influence.get)
     'x1'
     """

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 SMOOTH = 9
-"""Looks whose median is drawn: what an expert counts jumps with every row."""
+"""Looks whose median is drawn, of few looks fewer: what an expert counts jumps with every row."""
 
 
 class ErrorCurves(NamedTuple):
@@ -155,7 +155,7 @@ def few_groups(history: History) -> int:
 
 
 def forgetting_curve(history: History) -> tuple[Array, Array]:
-    """Return rows and the effective mu at them, a running median over nine looks.
+    """Return rows and the effective mu at them, a running median over up to nine looks.
 
     Examples
     --------
@@ -221,12 +221,15 @@ def _starts(count: int, groups: int) -> NDArray[np.intp]:
 
 def _median(values: Array) -> Array:
     """Return running medians along the last axis; near the ends over fewer values."""
-    n, half = values.shape[-1], SMOOTH // 2
+    n = values.shape[-1]
     if n == 0:
         return values
+    half = min(SMOOTH // 2, max(1, n // 16))
     beyond = [(0, 0)] * (values.ndim - 1) + [(half, half)]
     padded = np.pad(values, beyond, constant_values=np.nan)
-    ordered = np.sort(np.lib.stride_tricks.sliding_window_view(padded, SMOOTH, axis=-1), axis=-1)
+    ordered = np.sort(
+        np.lib.stride_tricks.sliding_window_view(padded, 2 * half + 1, axis=-1), axis=-1
+    )
     t = np.arange(n)
     counts = np.minimum(t, half) + np.minimum(t[::-1], half) + 1  # NaN are sorted behind them
     return np.asarray((ordered[..., t, (counts - 1) // 2] + ordered[..., t, counts // 2]) / 2)

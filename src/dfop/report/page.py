@@ -126,7 +126,8 @@ def _drift(model: Any) -> str | None:
 
 
 def _size(model: Any) -> int | None:
-    return None if model is None else len(to_bytes(model))
+    """Return how large a model of ours is as a file; others have none."""
+    return len(to_bytes(model)) if hasattr(model, "__dfop_model__") else None
 
 
 def _peak_memory() -> float:
