@@ -51,7 +51,7 @@ def main():
         page.goto(page_path.as_uri())
         picture = Image.open(io.BytesIO(page.screenshot()))
         browser.close()
-    picture.convert("RGB").quantize(48).save(HERE / "report.png", optimize=True)
+    picture.convert("RGB").quantize(160).save(HERE / "report.png", optimize=True)
 
 
 if __name__ == "__main__":
