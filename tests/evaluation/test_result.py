@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import SGDClassifier
 
+from dfop import DFOPRegressor
 from dfop.evaluation import evaluate
 from dfop.plotting import named_lines
 
@@ -74,7 +75,12 @@ def test_text(result):
 
 def test_picture(result, tmp_path):
     ax = result.plot()
-    assert [t.get_text() for t in ax.texts] == ["new concept", "last 50 rows", "all rows so far"]
+    assert [t.get_text() for t in ax.texts] == [
+        "new concept",
+        "last 50 rows",
+        "all rows so far",
+        "no-change, last 50",
+    ]
     windowed = next(line for line in ax.lines if line.get_label() == "last 50 rows")
     np.testing.assert_array_equal(windowed.get_ydata(), result.curve("windowed"))
     assert sorted(line.get_xdata()[0] for line in ax.lines if len(line.get_xdata()) == 2) == [
@@ -98,7 +104,7 @@ def test_the_axis_shows_the_stream_and_not_its_first_row():
     assert high < 200
     labels = np.where(X[:, 0] > 0, 1, -1)
     low, high = evaluate(SignOf(), (X, labels), window=100).plot().get_ylim()
-    assert 0.8 < low < high < 1.05
+    assert 0.3 < low < 0.5 < 0.98 < high < 1.05  # no-change is right on half of the rows
 
 
 def test_a_second_model_is_named(result):
@@ -107,6 +113,7 @@ def test_a_second_model_is_named(result):
     assert [line.get_label() for line in named_lines(ax)] == [
         "last 50 rows",
         "all rows so far",
+        "no-change, last 50",
         "SGDClassifier, last 50 rows",
         "SGDClassifier, all rows so far",
     ]
@@ -162,3 +169,21 @@ def test_a_missing_package_is_named_with_its_extra(result, monkeypatch, module, 
     monkeypatch.setattr(sys, "meta_path", [Absent, *sys.meta_path])
     with pytest.raises(ImportError, match=rf"{package}.*: pip install 'dfop\[{extra}\]'"):
         use(result)
+
+
+def test_alarms_are_drawn_with_what_moved_and_no_change_knows_late_labels():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 3))
+    y = X @ [1.0, 2.0, 0.0] + 0.1 * rng.normal(size=2000)
+    y[1000:] -= 4.0 * X[1000:, 1]
+    result = evaluate(DFOPRegressor(), (X, y), window=100, delay=3)
+    assert len(result.alarms) == 1
+    ax = result.plot()
+    assert "x1" in [text.get_text() for text in ax.texts]
+    [drawn] = [line for line in ax.lines if line.get_label() == "no-change, last 100"]
+    values = drawn.get_ydata()
+    unknown = result.known == 0
+    assert unknown.any()
+    np.testing.assert_array_equal(np.isnan(values), unknown)
+    last = y[result.known - 1]
+    assert values[-1] == pytest.approx(np.mean((y - last)[-100:] ** 2))
