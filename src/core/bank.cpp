@@ -2,50 +2,32 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 namespace dfop {
 namespace {
 
 constexpr std::size_t kBlockRows = 128;
-constexpr double kLeastDiscount = 1e-300;
 
 }  // namespace
-
-// A row that stands for c rows decays the past by lam^c and enters with 1 + lam + ... + lam^(c-1),
-// and one that came a while ago has faded as long.
-Fading::Fading(const ExpertDesign& expert)
-    : mu(expert.mu), rate(-std::log1p(-expert.mu)), walk(expert.walk) {}
-
-double Fading::discount(double elapsed) const {
-    if (elapsed == 0.0) return 1.0;
-    if (elapsed == 1.0) return 1.0 - mu;
-    return std::max(std::exp(-rate * elapsed), kLeastDiscount);
-}
-
-double Fading::gain(double elapsed, double age) const {
-    if (std::isinf(age)) return 0.0;
-    double copies = 1.0;
-    if (elapsed > 0.0 && elapsed != 1.0)
-        copies = mu > 0.0 ? -std::expm1(-rate * elapsed) / mu : elapsed;
-    return age > 0.0 ? copies * std::exp(-rate * age) : copies;
-}
 
 // What only lives while rows are learned, shared by all banks of a thread.
 struct Bank::Workspace {
     std::vector<std::vector<double>> views;  // the features of every map
-    std::vector<double> z, labels, predictions, discount, gain, walk, squared, yhat;
+    std::vector<const double*> view_starts;
+    std::vector<double> z, labels, predictions, squared, yhat;
     std::vector<unsigned char> seen;
 
     void fit(std::size_t rows, const Bank& bank) {
         const std::size_t labels_needed = rows * bank.outputs_;
         if (views.size() < bank.maps_.size()) views.resize(bank.maps_.size());
-        if (bank.curved_)
+        if (view_starts.size() < bank.maps_.size()) view_starts.resize(bank.maps_.size());
+        if (bank.standardised_)
             for (std::size_t i = 0; i < bank.maps_.size(); ++i)
                 enlarge(views[i], rows * bank.maps_[i].size());
-        enlarge(z, bank.features_);
+        enlarge(z, rows * bank.features_);
         enlarge(labels, labels_needed);
         enlarge(predictions, bank.experts_.size() * labels_needed);
-        for (auto* part : {&discount, &gain, &walk}) enlarge(*part, rows);
         enlarge(squared, bank.experts_.size());
         enlarge(yhat, bank.outputs_);
         if (seen.size() < rows) seen.resize(rows);
@@ -61,35 +43,57 @@ Bank::Workspace& Bank::workspace() {
 }
 
 Bank::Bank(std::size_t features, const BankDesign& design)
-    : features_(features), design_(design), curved_(is_curved(design)), standardiser_(features),
-      errors_(design.experts.size()) {
+    : features_(features), design_(design), standardised_(is_standardised(design)),
+      standardiser_(features), errors_(design.experts.size()) {
     for (const MapDesign& map : design_.maps)
         maps_.emplace_back(map.kind, features, map.width, map.count);
-    for (const ExpertDesign& expert : design_.experts) {
-        fadings_.emplace_back(expert);
-        experts_.emplace_back(maps_[expert.map].size(), 0, design_.intercept,
-                              design_.prior_variance, design_.relative_prior, design_.cap);
-    }
+    for (const ExpertDesign& expert : design_.experts) experts_.push_back(fresh_expert(expert));
     design_.targets.clear();
     for (const TargetDesign& target : design.targets) add_target(target);
+}
+
+Expert Bank::fresh_expert(const ExpertDesign& expert) const {
+    using enum ExpertDesign::Kind;
+    switch (expert.kind) {
+        case filter:
+            return FilterExpert(
+                expert, Filter(maps_[expert.map].size(), 0, design_.intercept,
+                               design_.prior_variance, design_.relative_prior, design_.cap));
+        case no_change: return NoChange();
+    }
+    throw std::invalid_argument("there is no such kind of expert");
 }
 
 void Bank::add_target(const TargetDesign& target) {
     design_.targets.push_back(target);
     combiners_.emplace_back(target.coding, target.outputs, design_.experts.size());
     outputs_ += target.outputs;
-    for (Filter& expert : experts_) expert.add_outputs(target.outputs);
+    for (Expert& expert : experts_)
+        std::visit([&](auto& kind) { kind.add_target(target); }, expert);
 }
 
 void Bank::view_row(const double* row, std::size_t t, Workspace& space) const {
-    if (!curved_) return;
-    standardiser_.standardise(row, space.z.data());
+    if (!standardised_) return;
+    double* z = space.z.data() + t * features_;
+    standardiser_.standardise(row, z);
     for (std::size_t i = 0; i < maps_.size(); ++i)
-        maps_[i].apply(space.z.data(), space.views[i].data() + t * maps_[i].size());
+        maps_[i].apply(z, space.views[i].data() + t * maps_[i].size());
 }
 
-const double* Bank::view(const Workspace& space, std::size_t map, const double* X) const {
-    return maps_[map].kind() == FeatureMap::Kind::linear ? X : space.views[map].data();
+ExpertRows Bank::rows_of(const double* X, std::size_t n, Workspace& space) const {
+    for (std::size_t i = 0; i < maps_.size(); ++i)
+        space.view_starts[i] =
+            maps_[i].kind() == FeatureMap::Kind::linear ? X : space.views[i].data();
+    return {n,
+            features_,
+            X,
+            space.z.data(),
+            space.view_starts.data(),
+            space.seen.data(),
+            {&kZero, 0},
+            {&kZero, 0},
+            space.labels.data(),
+            outputs_};
 }
 
 void Bank::learn(const double* X, std::size_t n, const double* Y, PerRow elapsed, PerRow age,
@@ -105,7 +109,13 @@ void Bank::learn_block(const double* X, std::size_t n, const double* Y, PerRow e
     space.fit(n, *this);
     view_rows(X, n, age, space);
     bound_labels(Y, n, space);
-    for (std::size_t k = 0; k < experts_.size(); ++k) learn_expert(k, X, n, elapsed, age, space);
+    ExpertRows rows = rows_of(X, n, space);
+    rows.elapsed = elapsed;
+    rows.age = age;
+    for (std::size_t k = 0; k < experts_.size(); ++k)
+        std::visit(
+            [&](auto& kind) { kind.learn(rows, space.predictions.data() + k * n * outputs_); },
+            experts_[k]);
     std::size_t first = 0;
     for (Combiner& combiner : combiners_) {
         combiner.learn({n, outputs_, space.predictions.data() + first, space.labels.data() + first,
@@ -119,7 +129,7 @@ void Bank::view_rows(const double* X, std::size_t n, PerRow age, Workspace& spac
     for (std::size_t t = 0; t < n; ++t) {
         space.seen[t] = !std::isinf(age[t]);
         view_row(X + t * features_, t, space);
-        if (curved_ && space.seen[t]) standardiser_.update(X + t * features_);
+        if (standardised_ && space.seen[t]) standardiser_.update(X + t * features_);
     }
 }
 
@@ -130,20 +140,6 @@ void Bank::bound_labels(const double* Y, std::size_t n, Workspace& space) const 
         combiner.bound_labels(n, outputs_, space.seen.data(), space.labels.data() + first);
         first += combiner.outputs();
     }
-}
-
-void Bank::learn_expert(std::size_t k, const double* X, std::size_t n, PerRow elapsed, PerRow age,
-                        Workspace& space) {
-    const Fading& fading = fadings_[k];
-    for (std::size_t t = 0; t < n; ++t) {
-        space.discount[t] = fading.discount(elapsed[t]);
-        space.gain[t] = fading.gain(elapsed[t], age[t]);
-        space.walk[t] = fading.walk * elapsed[t];
-    }
-    experts_[k].learn(view(space, design_.experts[k].map, X), n,
-                      {space.labels.data(), static_cast<std::ptrdiff_t>(outputs_), 1},
-                      {space.discount.data(), 1}, {space.gain.data(), 1}, {space.walk.data(), 1},
-                      space.predictions.data() + k * n * outputs_);
 }
 
 void Bank::record_errors(std::size_t n, Workspace& space) {
@@ -172,9 +168,12 @@ void Bank::predict(const double* X, std::size_t n, double* yhat) const {
         const std::size_t rows = std::min(kBlockRows, n - start);
         const double* block = X + start * features_;
         for (std::size_t t = 0; t < rows; ++t) view_row(block + t * features_, t, space);
-        for (std::size_t k = 0; k < experts_.size(); ++k)
-            experts_[k].predict(view(space, design_.experts[k].map, block), rows,
-                                space.predictions.data() + k * rows * outputs_);
+        const ExpertRows seen_by_experts = rows_of(block, rows, space);
+        for (std::size_t k = 0; k < experts_.size(); ++k) {
+            double* predictions = space.predictions.data() + k * rows * outputs_;
+            std::visit([&](const auto& kind) { kind.predict(seen_by_experts, predictions); },
+                       experts_[k]);
+        }
         std::size_t first = 0;
         for (const Combiner& combiner : combiners_) {
             combiner.predict({rows, outputs_, space.predictions.data() + first, nullptr, nullptr,
@@ -185,8 +184,7 @@ void Bank::predict(const double* X, std::size_t n, double* yhat) const {
 }
 
 void Bank::forget(double elapsed) {
-    for (std::size_t k = 0; k < experts_.size(); ++k)
-        experts_[k].forget(fadings_[k].discount(elapsed), fadings_[k].walk * elapsed);
+    for (Expert& expert : experts_) std::visit([&](auto& kind) { kind.forget(elapsed); }, expert);
 }
 
 double Bank::replay(const double* X, const double* Y, Steps steps, PerRow elapsed, double* stamps,
@@ -223,8 +221,10 @@ void Bank::add_features(std::size_t count) {
     standardiser_.add_features(count);
     for (FeatureMap& map : maps_) map.add_features(count);
     for (std::size_t k = 0; k < experts_.size(); ++k) {
-        const std::size_t size = maps_[design_.experts[k].map].size();
-        if (size > experts_[k].features()) experts_[k].add_features(size - experts_[k].features());
+        std::size_t added = count;
+        if (const auto* filter = std::get_if<FilterExpert>(&experts_[k]))
+            added = maps_[design_.experts[k].map].size() - filter->filter().features();
+        if (added > 0) std::visit([&](auto& kind) { kind.add_features(added); }, experts_[k]);
     }
 }
 
@@ -232,7 +232,8 @@ void Bank::add_outputs(std::size_t count) {
     outputs_ += count;
     design_.targets.back().outputs += count;
     combiners_.back().add_outputs(count);
-    for (Filter& expert : experts_) expert.add_outputs(count);
+    for (Expert& expert : experts_)
+        std::visit([&](auto& kind) { kind.add_outputs(count); }, expert);
 }
 
 void Bank::add_number_targets(std::size_t count) {
@@ -240,10 +241,9 @@ void Bank::add_number_targets(std::size_t count) {
 }
 
 void Bank::drop_first_target() {
-    const std::size_t dropped = design_.targets.front().outputs;
-    for (Filter& expert : experts_)
-        for (std::size_t o = 0; o < dropped; ++o) expert.drop_output(0);
-    outputs_ -= dropped;
+    for (Expert& expert : experts_)
+        std::visit([](auto& kind) { kind.drop_first_target(); }, expert);
+    outputs_ -= design_.targets.front().outputs;
     combiners_.erase(combiners_.begin());
     design_.targets.erase(design_.targets.begin());
 }
@@ -252,7 +252,8 @@ void Bank::settle() {
     for (std::size_t i = 0; i < maps_.size(); ++i)
         settle_part("map " + std::to_string(i), [&] { maps_[i].settle(); });
     for (std::size_t k = 0; k < experts_.size(); ++k)
-        settle_part("expert " + std::to_string(k), [&] { experts_[k].settle(); });
+        settle_part("expert " + std::to_string(k),
+                    [&] { std::visit([](auto& kind) { kind.settle(); }, experts_[k]); });
     std::size_t output = 0;
     for (std::size_t c = 0; c < combiners_.size(); ++c) {
         settle_part("target " + std::to_string(c), [&] { combiners_[c].settle(); });

@@ -1,6 +1,7 @@
 // The Python face of the bank.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include <tuple>
@@ -17,6 +18,8 @@ using GuardedBank = Guarded<Bank>;
 
 // In the order of the enumerations.
 constexpr const char* kMaps[] = {"linear", "fourier", "products"};
+// A filter is named by the number of its map.
+constexpr const char* kKinds[] = {"filter", "no_change"};
 constexpr const char* kCodings[] = {"number", "margin", "one_hot"};
 
 template <class Enum, std::size_t N>
@@ -37,7 +40,27 @@ TargetDesign target_of(const nb::tuple& target) {
 }
 
 using MapTuple = std::tuple<std::string, double, std::size_t>;
-using ExpertTuple = std::tuple<std::size_t, double, double>;
+// What it is: a filter on the map of that number, or another kind by its name; mu; walk.
+using ExpertTuple = std::tuple<std::variant<std::size_t, std::string>, double, double>;
+
+ExpertDesign expert_of(const ExpertTuple& expert, std::size_t maps) {
+    using enum ExpertDesign::Kind;
+    const auto& [what, mu, walk] = expert;
+    require(mu >= 0.0 && mu < 1.0 && walk >= 0.0, "an expert forgets in [0, 1) or walks");
+    if (const auto* map = std::get_if<std::size_t>(&what)) {
+        require(*map < maps, "there is no such map");
+        return {filter, *map, mu, walk};
+    }
+    const auto kind = named<ExpertDesign::Kind>(kKinds, std::get<std::string>(what));
+    require(kind != filter, "a filter is named by its map");
+    require(walk == 0.0, "only filters walk");
+    return {kind, 0, mu, 0.0};
+}
+
+ExpertTuple tuple_of(const ExpertDesign& expert) {
+    if (expert.kind == ExpertDesign::Kind::filter) return {expert.map, expert.mu, expert.walk};
+    return {std::string(kKinds[static_cast<int>(expert.kind)]), expert.mu, expert.walk};
+}
 
 BankDesign design_of(const std::vector<nb::tuple>& targets, const std::vector<MapTuple>& maps,
                      const std::vector<ExpertTuple>& experts, bool intercept) {
@@ -45,11 +68,8 @@ BankDesign design_of(const std::vector<nb::tuple>& targets, const std::vector<Ma
     for (const nb::tuple& target : targets) design.targets.push_back(target_of(target));
     for (const auto& [kind, width, count] : maps)
         design.maps.push_back({named<FeatureMap::Kind>(kMaps, kind), width, count});
-    for (const auto& [map, mu, walk] : experts) {
-        require(map < maps.size(), "there is no such map");
-        require(mu >= 0.0 && mu < 1.0 && walk >= 0.0, "an expert forgets in [0, 1) or walks");
-        design.experts.push_back({map, mu, walk});
-    }
+    for (const ExpertTuple& expert : experts)
+        design.experts.push_back(expert_of(expert, maps.size()));
     require(!experts.empty(), "a bank needs an expert");
     return design;
 }
@@ -143,10 +163,16 @@ nb::object weights(GuardedBank& g) {
     return to_array(g.model.weights(), {g.model.outputs(), g.model.experts().size()});
 }
 
+const Filter& filter_of(const Bank& bank, std::size_t k) {
+    require(k < bank.experts().size(), "there is no such expert");
+    const auto* expert = std::get_if<FilterExpert>(&bank.experts()[k]);
+    require(expert != nullptr, "this expert is no filter");
+    return expert->filter();
+}
+
 nb::object variances(GuardedBank& g, std::size_t k) {
     const auto held = g.lock();
-    require(k < g.model.experts().size(), "there is no such expert");
-    std::vector<double> P = g.model.experts()[k].variances();
+    std::vector<double> P = filter_of(g.model, k).variances();
     const std::size_t d = P.size();
     return to_array(std::move(P), {d});
 }
@@ -189,8 +215,7 @@ nb::list targets_of(GuardedBank& g) {
 
 nb::tuple coefficients(GuardedBank& g, std::size_t k) {
     const auto held = g.lock();
-    require(k < g.model.experts().size(), "there is no such expert");
-    const Filter& filter = g.model.experts()[k];
+    const Filter& filter = filter_of(g.model, k);
     const std::size_t m = filter.outputs(), d = filter.features();
     std::vector<double> coef(m * d), constant(m);
     filter.coefficients(coef.data(), constant.data());
@@ -255,9 +280,8 @@ void bind_bank(nb::module_& m) {
                          return out;
                      })
         .def_prop_ro("experts", [](GuardedBank& g) {
-            std::vector<std::tuple<std::size_t, double, double>> out;
-            for (const ExpertDesign& e : g.model.design().experts)
-                out.emplace_back(e.map, e.mu, e.walk);
+            std::vector<ExpertTuple> out;
+            for (const ExpertDesign& e : g.model.design().experts) out.push_back(tuple_of(e));
             return out;
         });
 }

@@ -13,11 +13,9 @@
 
 #include "fields.hpp"
 #include "filter.hpp"
+#include "target.hpp"
 
 namespace dfop {
-
-// How a target is coded: a number; -1 and 1; one output of 0 and 1 per class.
-enum class Coding { number, margin, one_hot };
 
 // The labels seen so far, and the power of two not below half their range: errors are measured
 // in it, so that nothing depends on the unit of the labels and no digit is lost.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fields.hpp"
+#include "hash.hpp"
 
 namespace dfop {
 
@@ -35,7 +36,7 @@ public:
                 unit_ = 1.0 / (width_ * std::sqrt(static_cast<double>(count)));
             for (std::size_t j = features_; j < features_ + count; ++j)
                 for (std::size_t i = 0; i < count_; ++i)
-                    frequencies_.push_back(unit_ * gaussian(j, i));
+                    frequencies_.push_back(unit_ * hash_gaussian(j, i));
         }
         features_ += count;
     }
@@ -92,7 +93,7 @@ public:
             hold(std::fabs(phases_[i] - phase(i)) < 1e-8, "phases: not those of this map");
         for (std::size_t j = 0; j < features_; ++j)
             for (std::size_t i = 0; i < count_; ++i) {
-                const double expected = unit_ * gaussian(j, i);
+                const double expected = unit_ * hash_gaussian(j, i);
                 hold(std::fabs(frequencies_[j * count_ + i] - expected) <=
                          1e-6 * std::fabs(expected) + 1e-9 * unit_,
                      "frequencies: not those of this map");
@@ -102,26 +103,7 @@ public:
 private:
     static constexpr std::uint64_t kPhases = 1u << 31;
 
-    static double phase(std::size_t i) { return 2.0 * std::numbers::pi * uniform(kPhases, i); }
-
-    // In (0, 1), from the place alone (the mixing step of splitmix64, twice).
-    static double uniform(std::uint64_t a, std::uint64_t b) {
-        const std::uint64_t bits = mix(mix(a + 0x9e3779b97f4a7c15u) + b);
-        return (static_cast<double>(bits >> 11) + 0.5) * 0x1p-53;
-    }
-
-    static std::uint64_t mix(std::uint64_t x) {
-        x += 0x9e3779b97f4a7c15u;
-        x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-        x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-        return x ^ (x >> 31);
-    }
-
-    // Box and Muller.
-    static double gaussian(std::uint64_t j, std::uint64_t i) {
-        return std::sqrt(-2.0 * std::log(uniform(2 * j, i))) *
-               std::cos(2.0 * std::numbers::pi * uniform(2 * j + 1, i));
-    }
+    static double phase(std::size_t i) { return 2.0 * std::numbers::pi * hash_uniform(kPhases, i); }
 
     Kind kind_;
     double width_, unit_ = 0.0;

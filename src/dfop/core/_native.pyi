@@ -9,6 +9,7 @@ LARGEST: float
 TIE: float
 
 Target = tuple[str, int] | tuple[str, int, bool]
+ExpertDesign = tuple[int | str, float, float]
 State = dict[str, NDArray[np.float64]]
 Shapes = dict[str, tuple[int, ...]]
 
@@ -75,7 +76,7 @@ class Bank:
         features: int,
         targets: Sequence[Target],
         maps: list[tuple[str, float, int]],
-        experts: list[tuple[int, float, float]],
+        experts: list[ExpertDesign],
         intercept: bool,
         prior_variance: float,
         relative_prior: bool,
@@ -117,7 +118,7 @@ class Bank:
         features: int,
         targets: Sequence[Target],
         maps: list[tuple[str, float, int]],
-        experts: list[tuple[int, float, float]],
+        experts: list[ExpertDesign],
         intercept: bool,
     ) -> Shapes: ...
     @staticmethod
@@ -125,7 +126,7 @@ class Bank:
         features: int,
         targets: Sequence[Target],
         maps: list[tuple[str, float, int]],
-        experts: list[tuple[int, float, float]],
+        experts: list[ExpertDesign],
         intercept: bool,
         state: State,
     ) -> None: ...
@@ -146,7 +147,7 @@ class Bank:
     @property
     def maps(self) -> list[tuple[str, float, int]]: ...
     @property
-    def experts(self) -> list[tuple[int, float, float]]: ...
+    def experts(self) -> list[ExpertDesign]: ...
 
 MOST_TEXTS: int
 BUCKETS: int

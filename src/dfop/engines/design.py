@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dfop.core import ExpertDesign
 from dfop.forgetting import Automatic, ByRows, Forgetting
 
 FORGETTING = (0.0, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3)
@@ -48,10 +49,10 @@ def maps_for(features: Any, rule: Forgetting, count: int) -> tuple[Map, ...]:
     return (_LINEAR,)
 
 
-def experts_for(maps: tuple[Map, ...], rule: Forgetting) -> list[tuple[int, float, float]]:
+def experts_for(maps: tuple[Map, ...], rule: Forgetting) -> list[ExpertDesign]:
     """Return the experts, as (map, mu, walk)."""
     kinds = {kind for kind, _, _ in maps}
-    experts: list[tuple[int, float, float]] = []
+    experts: list[ExpertDesign] = []
     for index, (kind, _, _) in enumerate(maps):
         if isinstance(rule, ByRows):
             experts.append((index, rule.mu, 0.0))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from dfop.core import Filter, restore_bank, restore_filter
+from dfop.core import ExpertDesign, Filter, restore_bank, restore_filter
 from dfop.engines import Engine
 from dfop.engines.design import WIDEST, Map
 from dfop.forgetting import ByRows
@@ -73,7 +73,7 @@ def _clipped(prior: float) -> float:
 
 def read_design(
     described: dict[str, Any], settings: Settings, width: int
-) -> tuple[list[Map], list[tuple[int, float, float]]]:
+) -> tuple[list[Map], list[ExpertDesign]]:
     """Return maps and experts; refuse a design that the settings would not have made."""
     maps = [_read_map(*view) for view in listed(described["maps"], "maps")]
     experts = [
@@ -104,7 +104,7 @@ def _read_map(kind: Any, width: Any, count: Any) -> Map:
     return kind, width, count
 
 
-def _read_expert(maps: int, view: Any, mu: Any, walk: Any) -> tuple[int, float, float]:
+def _read_expert(maps: int, view: Any, mu: Any, walk: Any) -> ExpertDesign:
     mu, walk = number(mu), number(walk)
     if whole(view) >= maps or not 0.0 <= mu < 1.0 or not 0.0 <= walk <= 1e6:
         raise ValueError(f"an expert {view, mu, walk}")

@@ -80,8 +80,8 @@ def experts_of(model: Model) -> list[Expert]:
     maps = bank.maps
     return [
         Expert(
-            features=_SHOWN[maps[view][0]],
-            width=maps[view][1] if maps[view][0] == "fourier" else None,
+            features=_SHOWN[maps[view][0]] if isinstance(view, int) else view,
+            width=maps[view][1] if isinstance(view, int) and maps[view][0] == "fourier" else None,
             forgetting=mu,
             walk=walk,
             weight=float(weights[k]),

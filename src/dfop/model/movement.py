@@ -25,7 +25,7 @@ def linear_forgetters(bank: Bank) -> list[int]:
     return [
         k
         for k, (view, _, walk) in enumerate(bank.experts)
-        if maps[view][0] == "linear" and walk == 0.0
+        if isinstance(view, int) and maps[view][0] == "linear" and walk == 0.0
     ]
 
 

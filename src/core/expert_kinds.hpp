@@ -1,0 +1,47 @@
+// The kinds of experts that a bank can have. A new kind is a class that is an ExpertKind, a name in
+// ExpertDesign::Kind and in the binding, and a line in each of the places below.
+#pragma once
+
+#include <cstddef>
+#include <variant>
+#include <vector>
+
+#include "expert.hpp"
+#include "expert_filter.hpp"
+#include "expert_no_change.hpp"
+
+namespace dfop {
+
+template <ExpertKind... Kinds>
+using AnyOf = std::variant<Kinds...>;
+
+using Expert = AnyOf<FilterExpert, NoChange>;
+
+// Whether a kind reads the standardised rows; filters have them from their map.
+inline bool needs_standardised(ExpertDesign::Kind) { return false; }
+
+// What an expert of a bank is made for, beside its own design.
+struct ExpertPlace {
+    std::size_t features;  // of the rows
+    std::size_t inputs;    // what the map of a filter makes of them
+    bool intercept;        // of a filter
+    const std::vector<TargetDesign>& targets;
+};
+
+// The fields of an expert, or without `expert` those of one that does not exist yet. `Any` is
+// Expert or const Expert.
+template <class Any, class Visitor>
+void expert_fields(const ExpertDesign& design, const ExpertPlace& place, Any* expert,
+                   Visitor&& visit) {
+    using enum ExpertDesign::Kind;
+    switch (design.kind) {
+        case filter:
+            return FilterExpert::fields(place.inputs, outputs_of(place.targets), place.intercept,
+                                        std::get_if<FilterExpert>(expert), visit);
+        case no_change:
+            return NoChange::fields(outputs_of(place.targets), std::get_if<NoChange>(expert),
+                                    visit);
+    }
+}
+
+}  // namespace dfop
