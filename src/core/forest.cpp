@@ -16,7 +16,8 @@ struct Design {
     double threshold, patience;
     double luck;  // how likely a row is not taken, and as likely taken twice
 };
-constexpr std::array<Design, 3> kDesigns{{{8, 0.0, 20.0, 0.25}, {6, 8.0, 40.0, 0.1}, {4, 8.0, 40.0, 0.1}}};
+constexpr std::array<Design, 3> kDesigns{
+    {{8, 0.0, 20.0, 0.25}, {6, 8.0, 40.0, 0.1}, {4, 8.0, 40.0, 0.1}}};
 
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 // What a row may count: sums of far smaller or larger weights would lose all others.
@@ -36,9 +37,10 @@ std::uint64_t seed_of(Forest::Kind kind, std::size_t k) {
 struct Forest::Workspace {
     std::vector<double> weights, row_numbers;  // of every row; a weight of 0 is not learned
     std::vector<std::size_t> labels;           // classes
-    std::vector<std::size_t> before, after;    // how many outputs were known, without and with the row
-    std::vector<double> numbers;               // rows x kMostSums: what trees learn
-    std::vector<double> sums, scratch;         // over trees, rows x outputs; of one tree
+    std::vector<std::size_t> before,
+        after;                          // how many outputs were known, without and with the row
+    std::vector<double> numbers;        // rows x kMostSums: what trees learn
+    std::vector<double> sums, scratch;  // over trees, rows x outputs; of one tree
 
     template <class Value>
     static void fit(std::vector<Value>& part, std::size_t size) {

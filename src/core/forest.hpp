@@ -49,8 +49,8 @@ private:
 
     // The trees of one target of numbers, or of the outputs of one coding of a label.
     struct NumberTrees {
-        Range range;                // of the labels, which clips what residual trees start from
-        std::size_t outputs = 0;    // learned: of a one-hot coding, those of the classes met
+        Range range;              // of the labels, which clips what residual trees start from
+        std::size_t outputs = 0;  // learned: of a one-hot coding, those of the classes met
         std::vector<Tree> trees;
     };
     struct Workspace;
@@ -75,8 +75,8 @@ private:
                        double* predictions);
     double start_of(const NumberTrees& numbers, const ExpertRows& rows, std::size_t at) const;
     void learn_numbers(std::size_t c, const ExpertRows& rows, Workspace& space);
-    void predict_numbers(std::size_t c, std::size_t first, const ExpertRows& rows,
-                         Workspace& space, double* predictions) const;
+    void predict_numbers(std::size_t c, std::size_t first, const ExpertRows& rows, Workspace& space,
+                         double* predictions) const;
     // Adds the mean of the trees to where they start from.
     void add_numbers(const Workspace& space, std::size_t c, std::size_t first,
                      const ExpertRows& rows, double* predictions) const;

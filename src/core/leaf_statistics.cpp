@@ -77,10 +77,11 @@ void LeafStatistics::set_reference(std::size_t leaf, const double* reference) {
 }
 
 // Those of the least hashes, so that columns that come later find the place they would have had.
-void LeafStatistics::choose_columns(std::size_t leaf, std::vector<std::uint32_t>& candidates) const {
+void LeafStatistics::choose_columns(std::size_t leaf,
+                                    std::vector<std::uint32_t>& candidates) const {
     if (candidates.size() <= width_) return;
-    const std::uint64_t place = hash_bits(seed_ * kPurposes + kColumns,
-                                          static_cast<std::uint64_t>(openings_[leaf]));
+    const std::uint64_t place =
+        hash_bits(seed_ * kPurposes + kColumns, static_cast<std::uint64_t>(openings_[leaf]));
     std::vector<std::uint64_t> hashes(features_);
     for (const std::uint32_t j : candidates) hashes[j] = hash_bits(place, j);
     std::nth_element(candidates.begin(), candidates.begin() + width_, candidates.end(),
@@ -90,8 +91,7 @@ void LeafStatistics::choose_columns(std::size_t leaf, std::vector<std::uint32_t>
 }
 
 template <std::size_t Size>
-void LeafStatistics::add_amounts(std::size_t leaf, const std::uint8_t* bins,
-                                 const float* amounts) {
+void LeafStatistics::add_amounts(std::size_t leaf, const std::uint8_t* bins, const float* amounts) {
     float* cell = cells(leaf);
     for (std::size_t k = 0; k < Size; ++k) cell[k] += amounts[k];
     cell += Size;
@@ -219,7 +219,8 @@ void LeafStatistics::rebin(const Bins::Moves& moves) {
             const std::uint8_t* to = moves.data() + columns_[leaf * width_ + i] * Bins::kBins;
             std::fill(moved.begin(), moved.end(), 0.0f);
             for (std::size_t b = 0; b < Bins::kBins; ++b)
-                for (std::size_t k = 0; k < size; ++k) moved[to[b] * size + k] += cell[b * size + k];
+                for (std::size_t k = 0; k < size; ++k)
+                    moved[to[b] * size + k] += cell[b * size + k];
             std::copy(moved.begin(), moved.end(), cell);
         }
     }
@@ -295,8 +296,7 @@ void LeafStatistics::settle(std::size_t outputs) {
     const std::size_t leaves = waits_.size();
     hold(leaves >= 1 && leaves <= kMostLeaves, "waits: not those of a tree's leaves");
     hold(openings_.size() == leaves, "openings: not one for each leaf");
-    for (const double opening : openings_)
-        hold(opening < opened_, "openings: later than the last");
+    for (const double opening : openings_) hold(opening < opened_, "openings: later than the last");
     hold(squares_.size() == leaves, "squares: not one for each leaf");
     hold(references_.size() == leaves * reference_size(), "references: not one for each output");
     hold(columns_.size() == leaves * width_, "leaf_columns: not as many as leaves have");

@@ -119,7 +119,7 @@ private:
     std::vector<double> squares_;         // sum of |y|^2 of numbers
     std::vector<double> references_;      // leaves x outputs, of numbers
     std::vector<std::uint32_t> columns_;  // leaves x width, increasing
-    std::vector<float> cells_;  // leaves x (all rows, then width x kBins) x cell size
+    std::vector<float> cells_;            // leaves x (all rows, then width x kBins) x cell size
 };
 
 }  // namespace dfop

@@ -257,7 +257,8 @@ void Tree::settle_nodes() {
         for (std::size_t o = 0; o < known_outputs_; ++o) {
             const double sum = sums_[i * known_outputs_ + o];
             hold(!classes || sum >= 0.0, "sums: fewer than no rows of a class");
-            hold(std::fabs(sum) <= rows_[i] * (1.0 + 1e-3) + 1e-3, "sums: more than there are rows");
+            hold(std::fabs(sum) <= rows_[i] * (1.0 + 1e-3) + 1e-3,
+                 "sums: more than there are rows");
             squares += sum * sum;
         }
         if (classes)
