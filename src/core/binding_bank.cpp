@@ -19,7 +19,8 @@ using GuardedBank = Guarded<Bank>;
 // In the order of the enumerations.
 constexpr const char* kMaps[] = {"linear", "fourier", "products", "sparse"};
 // A filter is named by the number of its map.
-constexpr const char* kKinds[] = {"filter", "no_change"};
+constexpr const char* kKinds[] = {"filter", "no_change", "quick_forest", "careful_forest",
+                                  "residual_forest"};
 constexpr const char* kCodings[] = {"number", "margin", "one_hot"};
 
 template <class Enum, std::size_t N>
@@ -62,6 +63,17 @@ ExpertTuple tuple_of(const ExpertDesign& expert) {
     return {std::string(kKinds[static_cast<int>(expert.kind)]), expert.mu, expert.walk};
 }
 
+// A residual forest names the linear filter that it corrects by its mu; that one comes before it.
+std::size_t corrected(const BankDesign& design, const ExpertDesign& forest) {
+    for (std::size_t k = 0; &design.experts[k] != &forest; ++k) {
+        const ExpertDesign& expert = design.experts[k];
+        if (expert.kind == ExpertDesign::Kind::filter && expert.mu == forest.mu &&
+            expert.walk == 0.0 && design.maps[expert.map].kind == FeatureMap::Kind::linear)
+            return k;
+    }
+    throw nb::value_error("a residual_forest follows the linear filter whose mu it has");
+}
+
 BankDesign design_of(const std::vector<nb::tuple>& targets, const std::vector<MapTuple>& maps,
                      const std::vector<ExpertTuple>& experts, bool intercept) {
     BankDesign design{{}, {}, {}, intercept, 1.0, false, 1.0};
@@ -71,6 +83,9 @@ BankDesign design_of(const std::vector<nb::tuple>& targets, const std::vector<Ma
     for (const ExpertTuple& expert : experts)
         design.experts.push_back(expert_of(expert, maps.size()));
     require(!experts.empty(), "a bank needs an expert");
+    for (ExpertDesign& expert : design.experts)
+        if (expert.kind == ExpertDesign::Kind::residual_forest)
+            expert.map = corrected(design, expert);
     return design;
 }
 
@@ -156,6 +171,17 @@ double replay(GuardedBank& g, const Matrix& X, const Matrix& Y, const StepArray&
 void add_features(GuardedBank& g, std::size_t count) {
     const auto held = g.lock();
     g.model.add_features(count);
+}
+
+void predict_each(GuardedBank& g, const Matrix& X, const OutOfEach& out) {
+    const auto held = g.lock();
+    const Bank& bank = g.model;
+    require(X.shape(1) == bank.features(), "X has the wrong number of columns");
+    require(out.shape(0) == bank.experts().size() && out.shape(1) == X.shape(0) &&
+                out.shape(2) == bank.outputs(),
+            "out has the wrong shape");
+    nb::gil_scoped_release release;
+    bank.predict_each(X.data(), X.shape(0), out.data());
 }
 
 nb::object weights(GuardedBank& g) {
@@ -244,6 +270,7 @@ void bind_bank(nb::module_& m) {
         .def("learn", &learn, "X"_a.noconvert(), "Y"_a.noconvert(), "elapsed"_a.noconvert(),
              "age"_a.noconvert(), "out"_a.noconvert())
         .def("predict", &predict<Bank>, "X"_a.noconvert(), "out"_a.noconvert())
+        .def("predict_each", &predict_each, "X"_a.noconvert(), "out"_a.noconvert())
         .def("replay", &replay, "X"_a.noconvert(), "Y"_a.noconvert(), "steps"_a.noconvert(),
              "pace"_a.noconvert(), "stamps"_a.noconvert(), "now"_a, "out"_a.noconvert())
         .def("forget", &forget, "elapsed"_a)

@@ -9,16 +9,23 @@
 #include "expert.hpp"
 #include "expert_filter.hpp"
 #include "expert_no_change.hpp"
+#include "forest.hpp"
 
 namespace dfop {
 
 template <ExpertKind... Kinds>
 using AnyOf = std::variant<Kinds...>;
 
-using Expert = AnyOf<FilterExpert, NoChange>;
+using Expert = AnyOf<FilterExpert, NoChange, Forest>;
 
 // Whether a kind reads the standardised rows; filters have them from their map.
 inline bool needs_standardised(ExpertDesign::Kind) { return false; }
+
+// Whether a kind reads the bins of the rows.
+inline bool needs_bins(ExpertDesign::Kind kind) {
+    using enum ExpertDesign::Kind;
+    return kind == quick_forest || kind == careful_forest || kind == residual_forest;
+}
 
 // What an expert of a bank is made for, beside its own design.
 struct ExpertPlace {
@@ -27,6 +34,12 @@ struct ExpertPlace {
     bool intercept;        // of a filter
     const std::vector<TargetDesign>& targets;
 };
+
+inline Forest::Kind forest_kind(ExpertDesign::Kind kind) {
+    using enum ExpertDesign::Kind;
+    if (kind == residual_forest) return Forest::Kind::residual;
+    return kind == quick_forest ? Forest::Kind::quick : Forest::Kind::careful;
+}
 
 // The fields of an expert, or without `expert` those of one that does not exist yet. `Any` is
 // Expert or const Expert.
@@ -41,6 +54,11 @@ void expert_fields(const ExpertDesign& design, const ExpertPlace& place, Any* ex
         case no_change:
             return NoChange::fields(outputs_of(place.targets), std::get_if<NoChange>(expert),
                                     visit);
+        case quick_forest:
+        case careful_forest:
+        case residual_forest:
+            return Forest::fields(forest_kind(design.kind), place.targets,
+                                  std::get_if<Forest>(expert), visit);
     }
 }
 
