@@ -60,6 +60,10 @@ Expert Bank::fresh_expert(const ExpertDesign& expert) const {
                 expert, Filter(maps_[expert.map].size(), 0, design_.intercept,
                                design_.prior_variance, design_.relative_prior, design_.cap));
         case no_change: return NoChange();
+        case majority: return LabelExpert<Majority>(features_, expert.mu);
+        case gaussian_bayes: return LabelExpert<GaussianBayes>(features_, expert.mu);
+        case discriminant: return LabelExpert<Discriminant>(features_, expert.mu);
+        case prototypes: return LabelExpert<Prototypes>(features_, expert.mu);
     }
     throw std::invalid_argument("there is no such kind of expert");
 }

@@ -19,7 +19,8 @@ using GuardedBank = Guarded<Bank>;
 // In the order of the enumerations.
 constexpr const char* kMaps[] = {"linear", "fourier", "products"};
 // A filter is named by the number of its map.
-constexpr const char* kKinds[] = {"filter", "no_change"};
+constexpr const char* kKinds[] = {"filter",         "no_change",    "majority",
+                                   "gaussian_bayes", "discriminant", "prototypes"};
 constexpr const char* kCodings[] = {"number", "margin", "one_hot"};
 
 template <class Enum, std::size_t N>

@@ -26,7 +26,7 @@ struct ExpertRows {
 
 struct ExpertDesign {
     // In the order of the names in binding_bank.cpp.
-    enum class Kind { filter, no_change };
+    enum class Kind { filter, no_change, majority, gaussian_bayes, discriminant, prototypes };
 
     Kind kind;
     std::size_t map;  // what a filter sees
