@@ -18,8 +18,8 @@ namespace dfop {
 
 struct MapDesign {
     FeatureMap::Kind kind;
-    double width;       // of Fourier features
-    std::size_t count;  // of Fourier features
+    double width;       // of waves
+    std::size_t count;  // of waves
 };
 
 struct BankDesign {

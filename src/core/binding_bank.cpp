@@ -17,7 +17,7 @@ namespace {
 using GuardedBank = Guarded<Bank>;
 
 // In the order of the enumerations.
-constexpr const char* kMaps[] = {"linear", "fourier", "products"};
+constexpr const char* kMaps[] = {"linear", "fourier", "products", "sparse"};
 // A filter is named by the number of its map.
 constexpr const char* kKinds[] = {"filter",         "no_change",    "majority",
                                    "gaussian_bayes", "discriminant", "prototypes"};
