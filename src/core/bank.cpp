@@ -66,6 +66,10 @@ Expert Bank::fresh_expert(const ExpertDesign& expert) const {
         case quick_forest:
         case careful_forest:
         case residual_forest: return Forest(forest_kind(expert.kind), features_);
+        case majority: return LabelExpert<Majority>(features_, expert.mu);
+        case gaussian_bayes: return LabelExpert<GaussianBayes>(features_, expert.mu);
+        case discriminant: return LabelExpert<Discriminant>(features_, expert.mu);
+        case prototypes: return LabelExpert<Prototypes>(features_, expert.mu);
     }
     throw std::invalid_argument("there is no such kind of expert");
 }

@@ -19,8 +19,9 @@ using GuardedBank = Guarded<Bank>;
 // In the order of the enumerations.
 constexpr const char* kMaps[] = {"linear", "fourier", "products", "sparse"};
 // A filter is named by the number of its map.
-constexpr const char* kKinds[] = {"filter", "no_change", "quick_forest", "careful_forest",
-                                  "residual_forest"};
+constexpr const char* kKinds[] = {"filter",         "no_change",      "majority",
+                                  "gaussian_bayes", "discriminant",   "prototypes",
+                                  "quick_forest",   "careful_forest", "residual_forest"};
 constexpr const char* kCodings[] = {"number", "margin", "one_hot"};
 
 template <class Enum, std::size_t N>

@@ -30,7 +30,17 @@ struct ExpertRows {
 
 struct ExpertDesign {
     // In the order of the names in binding_bank.cpp.
-    enum class Kind { filter, no_change, quick_forest, careful_forest, residual_forest };
+    enum class Kind {
+        filter,
+        no_change,
+        majority,
+        gaussian_bayes,
+        discriminant,
+        prototypes,
+        quick_forest,
+        careful_forest,
+        residual_forest
+    };
 
     Kind kind;
     std::size_t map;  // what a filter sees; of a residual forest, the filter that it corrects

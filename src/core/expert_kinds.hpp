@@ -6,20 +6,28 @@
 #include <variant>
 #include <vector>
 
+#include "discriminant.hpp"
 #include "expert.hpp"
 #include "expert_filter.hpp"
 #include "expert_no_change.hpp"
 #include "forest.hpp"
+#include "gaussian_bayes.hpp"
+#include "label_expert.hpp"
+#include "majority.hpp"
+#include "prototypes.hpp"
 
 namespace dfop {
 
 template <ExpertKind... Kinds>
 using AnyOf = std::variant<Kinds...>;
 
-using Expert = AnyOf<FilterExpert, NoChange, Forest>;
+using Expert = AnyOf<FilterExpert, NoChange, LabelExpert<Majority>, LabelExpert<GaussianBayes>,
+                     LabelExpert<Discriminant>, LabelExpert<Prototypes>, Forest>;
 
 // Whether a kind reads the standardised rows; filters have them from their map.
-inline bool needs_standardised(ExpertDesign::Kind) { return false; }
+inline bool needs_standardised(ExpertDesign::Kind kind) {
+    return kind == ExpertDesign::Kind::discriminant || kind == ExpertDesign::Kind::prototypes;
+}
 
 // Whether a kind reads the bins of the rows.
 inline bool needs_bins(ExpertDesign::Kind kind) {
@@ -41,6 +49,12 @@ inline Forest::Kind forest_kind(ExpertDesign::Kind kind) {
     return kind == quick_forest ? Forest::Kind::quick : Forest::Kind::careful;
 }
 
+template <class Kind, class Any, class Visitor>
+void label_fields(const ExpertPlace& place, Any* expert, Visitor&& visit) {
+    LabelExpert<Kind>::fields(place.features, place.targets, std::get_if<LabelExpert<Kind>>(expert),
+                              visit);
+}
+
 // The fields of an expert, or without `expert` those of one that does not exist yet. `Any` is
 // Expert or const Expert.
 template <class Any, class Visitor>
@@ -59,6 +73,10 @@ void expert_fields(const ExpertDesign& design, const ExpertPlace& place, Any* ex
         case residual_forest:
             return Forest::fields(forest_kind(design.kind), place.targets,
                                   std::get_if<Forest>(expert), visit);
+        case majority: return label_fields<Majority>(place, expert, visit);
+        case gaussian_bayes: return label_fields<GaussianBayes>(place, expert, visit);
+        case discriminant: return label_fields<Discriminant>(place, expert, visit);
+        case prototypes: return label_fields<Prototypes>(place, expert, visit);
     }
 }
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from dfop.core import ExpertDesign, Filter, restore_bank, restore_filter
 from dfop.engines import Engine
-from dfop.engines.design import WIDEST, Map
+from dfop.engines.design import KINDS, Map
 from dfop.forgetting import ByRows
 from dfop.model.model import Model
 from dfop.model.settings import Settings
@@ -19,7 +19,8 @@ from dfop.model.settings import Settings
 from .container import Tensors
 from .values import Reading, known, listed, number, whole
 
-_KINDS = {"rff": [{"fourier"}], "poly": [{"products"}], "linear": [{"linear"}]}
+_VIEWS = {"rff": {"fourier"}, "poly": {"products"}, "linear": {"linear"}}
+_WAVES = ("fourier", "sparse")
 _MOST_EXPERTS, _MOST_CURVES = 1000, 10_000
 _MOST_FREE_OUTPUTS = 1000
 """Outputs of a filter without weights: they take no bytes of the file."""
@@ -53,7 +54,7 @@ def read_engine(model: Model, described: Any, reading: Reading) -> Engine:
         raise ValueError(f"{outputs} outputs without weights")
     if not several:
         return restore_filter(width, outputs, intercept, prior, cap, fields)
-    maps, experts = read_design(described, settings, width)
+    maps, experts = read_design(described, settings)
     relative = settings.prior_variance is None
     return restore_bank(width, targets, maps, experts, intercept, prior, relative, cap, fields)
 
@@ -72,31 +73,32 @@ def _clipped(prior: float) -> float:
 
 
 def read_design(
-    described: dict[str, Any], settings: Settings, width: int
+    described: dict[str, Any], settings: Settings
 ) -> tuple[list[Map], list[ExpertDesign]]:
     """Return maps and experts; refuse a design that the settings would not have made."""
     maps = [_read_map(*view) for view in listed(described["maps"], "maps")]
     experts = [
         _read_expert(len(maps), *expert) for expert in listed(described["experts"], "experts")
     ]
-    seen = {expert[0] for expert in experts}
+    seen = {expert[0] for expert in experts if isinstance(expert[0], int)}
     if not maps or len(experts) > _MOST_EXPERTS or seen != set(range(len(maps))):
         raise ValueError(f"{len(experts)} experts, {len(maps)} maps")
-    kinds = {kind for kind, _, _ in maps}
-    if settings.features == "auto":  # columns may have come after the bank was opened
-        allowed = [{"linear", "fourier"}, *([{"linear"}] if width > WIDEST else [])]
+    views = {kind for kind, _, _ in maps}
+    if settings.features == "auto":  # any pool that some version started with
+        fits = "linear" in views and "products" not in views
     else:
-        allowed = _KINDS[settings.features]
+        filters = all(isinstance(expert[0], int) for expert in experts)
+        fits = filters and views == _VIEWS[settings.features]
     rule = settings.rule
     one = {(rule.mu, 0.0)} if isinstance(rule, ByRows) else None
-    if kinds not in allowed or (one and {expert[1:] for expert in experts} != one):
+    if not fits or (one and {expert[1:] for expert in experts} != one):
         raise ValueError("experts that these settings do not make")
     return maps, experts
 
 
 def _read_map(kind: Any, width: Any, count: Any) -> Map:
-    curved = kind == "fourier"
-    if kind not in ("linear", "fourier", "products"):
+    curved = kind in _WAVES
+    if not curved and kind not in ("linear", "products"):
         raise ValueError(f"a map of kind {kind!r}")
     width, count = number(width), whole(count, _MOST_CURVES)
     if (curved and not (1e-6 <= width <= 1e6 and count)) or (not curved and (width or count)):
@@ -106,6 +108,8 @@ def _read_map(kind: Any, width: Any, count: Any) -> Map:
 
 def _read_expert(maps: int, view: Any, mu: Any, walk: Any) -> ExpertDesign:
     mu, walk = number(mu), number(walk)
-    if whole(view) >= maps or not 0.0 <= mu < 1.0 or not 0.0 <= walk <= 1e6:
+    is_filter = not isinstance(view, str)
+    known_view = whole(view) < maps if is_filter else view in KINDS
+    if not known_view or not 0.0 <= mu < 1.0 or not 0.0 <= walk <= 1e6 * is_filter:
         raise ValueError(f"an expert {view, mu, walk}")
     return view, mu, walk

@@ -37,7 +37,7 @@ class Insight:
         """The effective mu: that of the experts that forget, by their weight in the prediction."""
         model = self._bank_model("forgetting_")
         with model.lock:
-            forgetters = [e for e in experts_of(model) if e.walk == 0.0]
+            forgetters = [e for e in experts_of(model) if e.kind == "filter" and e.walk == 0.0]
         weights = np.maximum([expert.weight for expert in forgetters], 0.0)
         mu = np.array([expert.forgetting for expert in forgetters])
         return float(weights @ mu / weights.sum()) if weights.any() else float(mu.mean())
