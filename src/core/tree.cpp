@@ -181,13 +181,14 @@ void Tree::grow(std::int32_t leaf, const Split& split, const Bins& edges) {
     child_[leaf] = left;
     low_[leaf] = split.equals ? edge[-1] : kNoLow;
     high_[leaf] = edge[0];
-    // Errors of codes are those of classes, times the number of codes.
-    const double errors = split.rows * (statistics_.coded() ? kMostSums : 1);
-    own_[leaf] = split.sse / errors;
-    below_[leaf] = std::max(split.sse - split.gain, 0.0) / errors;
+    // Of codes, these are 4 times the errors of classes: a credit for children that start empty.
+    own_[leaf] = split.sse / split.rows;
+    below_[leaf] = std::max(split.sse - split.gain, 0.0) / split.rows;
     visits_[leaf] = 0.0;
     std::array<double, kMostSums> rest;
     for (std::size_t k = 0; k < kMostSums; ++k) rest[k] = split.total[k] - split.side[k];
+    if (design_.teaching == Teaching::classes)  // no fewer than 0 rows by rounding
+        for (double& sum : rest) sum = std::max(sum, 0.0);
     const double* reference = statistics_.reference(static_cast<std::size_t>(place_[leaf]));
     start(left, split.side_rows, split.side.data(), reference);
     start(right, split.rows - split.side_rows, rest.data(), reference);
