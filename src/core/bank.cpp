@@ -165,25 +165,40 @@ void Bank::record_errors(std::size_t n, Workspace& space) {
     }
 }
 
+// Leaves what the experts say of a block in the workspace.
+void Bank::predict_block(const double* X, std::size_t n, Workspace& space) const {
+    for (std::size_t t = 0; t < n; ++t) view_row(X + t * features_, t, space);
+    const ExpertRows rows = rows_of(X, n, space);
+    for (std::size_t k = 0; k < experts_.size(); ++k) {
+        double* predictions = space.predictions.data() + k * n * outputs_;
+        std::visit([&](const auto& kind) { kind.predict(rows, predictions); }, experts_[k]);
+    }
+}
+
 void Bank::predict(const double* X, std::size_t n, double* yhat) const {
     Workspace& space = workspace();
     space.fit(std::min(n, kBlockRows), *this);
     for (std::size_t start = 0; start < n; start += kBlockRows) {
         const std::size_t rows = std::min(kBlockRows, n - start);
-        const double* block = X + start * features_;
-        for (std::size_t t = 0; t < rows; ++t) view_row(block + t * features_, t, space);
-        const ExpertRows seen_by_experts = rows_of(block, rows, space);
-        for (std::size_t k = 0; k < experts_.size(); ++k) {
-            double* predictions = space.predictions.data() + k * rows * outputs_;
-            std::visit([&](const auto& kind) { kind.predict(seen_by_experts, predictions); },
-                       experts_[k]);
-        }
+        predict_block(X + start * features_, rows, space);
         std::size_t first = 0;
         for (const Combiner& combiner : combiners_) {
             combiner.predict({rows, outputs_, space.predictions.data() + first, nullptr, nullptr,
                               yhat + start * outputs_ + first});
             first += combiner.outputs();
         }
+    }
+}
+
+void Bank::predict_experts(const double* X, std::size_t n, double* out) const {
+    Workspace& space = workspace();
+    space.fit(std::min(n, kBlockRows), *this);
+    for (std::size_t start = 0; start < n; start += kBlockRows) {
+        const std::size_t rows = std::min(kBlockRows, n - start);
+        predict_block(X + start * features_, rows, space);
+        for (std::size_t k = 0; k < experts_.size(); ++k)
+            std::copy_n(space.predictions.data() + k * rows * outputs_, rows * outputs_,
+                        out + (k * n + start) * outputs_);
     }
 }
 

@@ -62,6 +62,8 @@ public:
     void learn(const double* X, std::size_t n, const double* Y, PerRow elapsed, PerRow age,
                double* yhat);
     void predict(const double* X, std::size_t n, double* yhat) const;
+    // What each expert says by itself: expert k, row t, output o at [(k * n + t) * outputs() + o].
+    void predict_experts(const double* X, std::size_t n, double* out) const;
     // forget(1) and then a row with no time is the same, bit for bit, as a row with time 1.
     void forget(double elapsed);
 
@@ -101,6 +103,7 @@ private:
     ExpertRows rows_of(const double* X, std::size_t n, Workspace& space) const;
     void learn_block(const double* X, std::size_t n, const double* Y, PerRow elapsed, PerRow age,
                      double* yhat);
+    void predict_block(const double* X, std::size_t n, Workspace& space) const;
     void view_rows(const double* X, std::size_t n, PerRow age, Workspace& space);
     void bound_labels(const double* Y, std::size_t n, Workspace& space) const;
     void record_errors(std::size_t n, Workspace& space);

@@ -129,6 +129,15 @@ void learn(GuardedBank& g, const Matrix& X, const Matrix& Y, const Vector& elaps
     g.model.learn(X.data(), n, Y.data(), time, since, out.data());
 }
 
+nb::object predict_experts(GuardedBank& g, const Matrix& X) {
+    const auto held = g.lock();
+    require(X.shape(1) == g.model.features(), "X has the wrong number of columns");
+    const std::size_t n = X.shape(0), experts = g.model.experts().size(), m = g.model.outputs();
+    std::vector<double> out(experts * n * m);
+    g.model.predict_experts(X.data(), n, out.data());
+    return to_array(std::move(out), {experts, n, m});
+}
+
 void forget(GuardedBank& g, double elapsed) {
     const auto held = g.lock();
     g.model.forget(elapsed);
@@ -245,6 +254,7 @@ void bind_bank(nb::module_& m) {
         .def("learn", &learn, "X"_a.noconvert(), "Y"_a.noconvert(), "elapsed"_a.noconvert(),
              "age"_a.noconvert(), "out"_a.noconvert())
         .def("predict", &predict<Bank>, "X"_a.noconvert(), "out"_a.noconvert())
+        .def("predict_experts", &predict_experts, "X"_a.noconvert())
         .def("replay", &replay, "X"_a.noconvert(), "Y"_a.noconvert(), "steps"_a.noconvert(),
              "pace"_a.noconvert(), "stamps"_a.noconvert(), "now"_a, "out"_a.noconvert())
         .def("forget", &forget, "elapsed"_a)
