@@ -17,6 +17,7 @@ struct Bank::Workspace {
     std::vector<const double*> view_starts;
     std::vector<double> z, labels, predictions, squared, yhat;
     std::vector<unsigned char> seen;
+    std::vector<std::uint8_t> bins;
 
     void fit(std::size_t rows, const Bank& bank) {
         const std::size_t labels_needed = rows * bank.outputs_;
@@ -31,6 +32,7 @@ struct Bank::Workspace {
         enlarge(squared, bank.experts_.size());
         enlarge(yhat, bank.outputs_);
         if (seen.size() < rows) seen.resize(rows);
+        if (bank.binned_ && bins.size() < rows * bank.features_) bins.resize(rows * bank.features_);
     }
     static void enlarge(std::vector<double>& part, std::size_t size) {
         if (part.size() < size) part.resize(size);
@@ -44,7 +46,8 @@ Bank::Workspace& Bank::workspace() {
 
 Bank::Bank(std::size_t features, const BankDesign& design)
     : features_(features), design_(design), standardised_(is_standardised(design)),
-      standardiser_(features), errors_(design.experts.size()) {
+      binned_(is_binned(design)), standardiser_(features), bins_(binned_ ? features : 0),
+      errors_(design.experts.size()) {
     for (const MapDesign& map : design_.maps)
         maps_.emplace_back(map.kind, features, map.width, map.count);
     for (const ExpertDesign& expert : design_.experts) experts_.push_back(fresh_expert(expert));
@@ -60,8 +63,12 @@ Expert Bank::fresh_expert(const ExpertDesign& expert) const {
                 expert, Filter(maps_[expert.map].size(), 0, design_.intercept,
                                design_.prior_variance, design_.relative_prior, design_.cap));
         case no_change: return NoChange();
+        case quick_forest:
+        case careful_forest:
+        case residual_forest: return Forest(forest_kind(expert.kind), features_);
         case majority: return LabelExpert<Majority>(features_, expert.mu);
         case gaussian_bayes: return LabelExpert<GaussianBayes>(features_, expert.mu);
+        case histogram_bayes: return LabelExpert<HistogramBayes>(features_, expert.mu);
         case discriminant: return LabelExpert<Discriminant>(features_, expert.mu);
         case prototypes: return LabelExpert<Prototypes>(features_, expert.mu);
     }
@@ -77,6 +84,7 @@ void Bank::add_target(const TargetDesign& target) {
 }
 
 void Bank::view_row(const double* row, std::size_t t, Workspace& space) const {
+    if (binned_) bins_.find(row, space.bins.data() + t * features_);
     if (!standardised_) return;
     double* z = space.z.data() + t * features_;
     standardiser_.standardise(row, z);
@@ -93,6 +101,9 @@ ExpertRows Bank::rows_of(const double* X, std::size_t n, Workspace& space) const
             X,
             space.z.data(),
             space.view_starts.data(),
+            space.bins.data(),
+            &bins_,
+            nullptr,
             space.seen.data(),
             {&kZero, 0},
             {&kZero, 0},
@@ -102,9 +113,37 @@ ExpertRows Bank::rows_of(const double* X, std::size_t n, Workspace& space) const
 
 void Bank::learn(const double* X, std::size_t n, const double* Y, PerRow elapsed, PerRow age,
                  double* yhat) {
-    for (std::size_t t = 0; t < n; t += kBlockRows)
-        learn_block(X + t * features_, std::min(kBlockRows, n - t), Y + t * outputs_,
-                    elapsed.from(t), age.from(t), yhat + t * outputs_);
+    for (std::size_t t = 0, rows; t < n; t += rows) {
+        rows = block_rows(n - t, age.from(t));
+        learn_block(X + t * features_, rows, Y + t * outputs_, elapsed.from(t), age.from(t),
+                    yhat + t * outputs_);
+        if (binned_ && bins_.due()) redraw_bins();
+    }
+}
+
+// A block ends where the edges of bins are drawn anew.
+std::size_t Bank::block_rows(std::size_t n, PerRow age) const {
+    const std::size_t most = std::min(kBlockRows, n);
+    if (!binned_ || bins_.rows_to_redraw() >= most) return most;
+    std::size_t rows = 0;
+    for (std::size_t left = bins_.rows_to_redraw(); rows < most && left > 0; ++rows)
+        if (!std::isinf(age[rows])) --left;
+    return rows;
+}
+
+void Bank::redraw_bins() {
+    const Bins::Moves moves = bins_.redraw();
+    for (Expert& expert : experts_) {
+        if (auto* forest = std::get_if<Forest>(&expert)) forest->rebin(moves);
+        if (auto* bayes = std::get_if<LabelExpert<HistogramBayes>>(&expert))
+            bayes->rebin(moves, bins_);
+    }
+}
+
+// The predictions that an expert corrects, which come before it.
+const double* Bank::base_of(std::size_t k, std::size_t n, const Workspace& space) const {
+    if (design_.experts[k].kind != ExpertDesign::Kind::residual_forest) return nullptr;
+    return space.predictions.data() + design_.experts[k].map * n * outputs_;
 }
 
 void Bank::learn_block(const double* X, std::size_t n, const double* Y, PerRow elapsed, PerRow age,
@@ -116,10 +155,12 @@ void Bank::learn_block(const double* X, std::size_t n, const double* Y, PerRow e
     ExpertRows rows = rows_of(X, n, space);
     rows.elapsed = elapsed;
     rows.age = age;
-    for (std::size_t k = 0; k < experts_.size(); ++k)
+    for (std::size_t k = 0; k < experts_.size(); ++k) {
+        rows.base = base_of(k, n, space);
         std::visit(
             [&](auto& kind) { kind.learn(rows, space.predictions.data() + k * n * outputs_); },
             experts_[k]);
+    }
     std::size_t first = 0;
     for (Combiner& combiner : combiners_) {
         combiner.learn({n, outputs_, space.predictions.data() + first, space.labels.data() + first,
@@ -134,6 +175,7 @@ void Bank::view_rows(const double* X, std::size_t n, PerRow age, Workspace& spac
         space.seen[t] = !std::isinf(age[t]);
         view_row(X + t * features_, t, space);
         if (standardised_ && space.seen[t]) standardiser_.update(X + t * features_);
+        if (binned_ && space.seen[t]) bins_.learn(X + t * features_);
     }
 }
 
@@ -165,19 +207,8 @@ void Bank::record_errors(std::size_t n, Workspace& space) {
     }
 }
 
-// Leaves what the experts say of a block in the workspace.
-void Bank::predict_block(const double* X, std::size_t n, Workspace& space) const {
-    for (std::size_t t = 0; t < n; ++t) view_row(X + t * features_, t, space);
-    const ExpertRows rows = rows_of(X, n, space);
-    for (std::size_t k = 0; k < experts_.size(); ++k) {
-        double* predictions = space.predictions.data() + k * n * outputs_;
-        std::visit([&](const auto& kind) { kind.predict(rows, predictions); }, experts_[k]);
-    }
-}
-
 void Bank::predict(const double* X, std::size_t n, double* yhat) const {
     Workspace& space = workspace();
-    space.fit(std::min(n, kBlockRows), *this);
     for (std::size_t start = 0; start < n; start += kBlockRows) {
         const std::size_t rows = std::min(kBlockRows, n - start);
         predict_block(X + start * features_, rows, space);
@@ -190,15 +221,25 @@ void Bank::predict(const double* X, std::size_t n, double* yhat) const {
     }
 }
 
-void Bank::predict_experts(const double* X, std::size_t n, double* out) const {
+void Bank::predict_each(const double* X, std::size_t n, double* predictions) const {
     Workspace& space = workspace();
-    space.fit(std::min(n, kBlockRows), *this);
     for (std::size_t start = 0; start < n; start += kBlockRows) {
         const std::size_t rows = std::min(kBlockRows, n - start);
         predict_block(X + start * features_, rows, space);
         for (std::size_t k = 0; k < experts_.size(); ++k)
             std::copy_n(space.predictions.data() + k * rows * outputs_, rows * outputs_,
-                        out + (k * n + start) * outputs_);
+                        predictions + (k * n + start) * outputs_);
+    }
+}
+
+void Bank::predict_block(const double* X, std::size_t n, Workspace& space) const {
+    space.fit(n, *this);
+    for (std::size_t t = 0; t < n; ++t) view_row(X + t * features_, t, space);
+    ExpertRows rows = rows_of(X, n, space);
+    for (std::size_t k = 0; k < experts_.size(); ++k) {
+        rows.base = base_of(k, n, space);
+        double* predictions = space.predictions.data() + k * n * outputs_;
+        std::visit([&](const auto& kind) { kind.predict(rows, predictions); }, experts_[k]);
     }
 }
 
@@ -238,6 +279,7 @@ double Bank::replay(const double* X, const double* Y, Steps steps, PerRow elapse
 void Bank::add_features(std::size_t count) {
     features_ += count;
     standardiser_.add_features(count);
+    if (binned_) bins_.add_features(count);
     for (FeatureMap& map : maps_) map.add_features(count);
     for (std::size_t k = 0; k < experts_.size(); ++k) {
         std::size_t added = count;
@@ -268,6 +310,7 @@ void Bank::drop_first_target() {
 }
 
 void Bank::settle() {
+    if (binned_) settle_part("bins", [&] { bins_.settle(); });
     for (std::size_t i = 0; i < maps_.size(); ++i)
         settle_part("map " + std::to_string(i), [&] { maps_[i].settle(); });
     for (std::size_t k = 0; k < experts_.size(); ++k)

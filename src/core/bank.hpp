@@ -41,6 +41,13 @@ inline bool is_standardised(const BankDesign& design) {
     return false;
 }
 
+// Whether some expert needs the bins of the rows.
+inline bool is_binned(const BankDesign& design) {
+    for (const ExpertDesign& expert : design.experts)
+        if (needs_bins(expert.kind)) return true;
+    return false;
+}
+
 // Where expert k stands in a bank.
 inline ExpertPlace place_of(const BankDesign& design, std::size_t features, std::size_t k) {
     const ExpertDesign& expert = design.experts[k];
@@ -62,8 +69,8 @@ public:
     void learn(const double* X, std::size_t n, const double* Y, PerRow elapsed, PerRow age,
                double* yhat);
     void predict(const double* X, std::size_t n, double* yhat) const;
-    // What each expert says by itself: expert k, row t, output o at [(k * n + t) * outputs() + o].
-    void predict_experts(const double* X, std::size_t n, double* out) const;
+    // Of every expert: of expert k, row t, output o at [(k * n + t) * outputs + o].
+    void predict_each(const double* X, std::size_t n, double* predictions) const;
     // forget(1) and then a row with no time is the same, bit for bit, as a row with time 1.
     void forget(double elapsed);
 
@@ -101,17 +108,21 @@ private:
     Expert fresh_expert(const ExpertDesign& expert) const;
     void view_row(const double* row, std::size_t t, Workspace& space) const;
     ExpertRows rows_of(const double* X, std::size_t n, Workspace& space) const;
+    std::size_t block_rows(std::size_t n, PerRow age) const;
+    void redraw_bins();
+    const double* base_of(std::size_t k, std::size_t n, const Workspace& space) const;
+    void predict_block(const double* X, std::size_t n, Workspace& space) const;
     void learn_block(const double* X, std::size_t n, const double* Y, PerRow elapsed, PerRow age,
                      double* yhat);
-    void predict_block(const double* X, std::size_t n, Workspace& space) const;
     void view_rows(const double* X, std::size_t n, PerRow age, Workspace& space);
     void bound_labels(const double* Y, std::size_t n, Workspace& space) const;
     void record_errors(std::size_t n, Workspace& space);
 
     std::size_t features_, outputs_ = 0;
     BankDesign design_;
-    bool standardised_;
+    bool standardised_, binned_;
     Standardiser standardiser_;
+    Bins bins_;
     std::vector<FeatureMap> maps_;
     std::vector<Expert> experts_;
     std::vector<Combiner> combiners_;
@@ -124,6 +135,8 @@ void Bank::fields(std::size_t features, const BankDesign& design, Self* self, Vi
     if (is_standardised(design))
         Standardiser::fields(features, self ? &self->standardiser_ : nullptr,
                              part_of(visit, "standardiser"));
+    if (is_binned(design))
+        Bins::fields(features, self ? &self->bins_ : nullptr, part_of(visit, "bins"));
     for (std::size_t i = 0; i < design.maps.size(); ++i)
         FeatureMap::fields(design.maps[i].kind, features, design.maps[i].count,
                            self ? &self->maps_[i] : nullptr,

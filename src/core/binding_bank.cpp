@@ -19,8 +19,9 @@ using GuardedBank = Guarded<Bank>;
 // In the order of the enumerations.
 constexpr const char* kMaps[] = {"linear", "fourier", "products", "sparse"};
 // A filter is named by the number of its map.
-constexpr const char* kKinds[] = {"filter",         "no_change",    "majority",
-                                   "gaussian_bayes", "discriminant", "prototypes"};
+constexpr const char* kKinds[] = {
+    "filter",   "no_change",      "quick_forest",    "careful_forest", "residual_forest",
+    "majority", "gaussian_bayes", "histogram_bayes", "discriminant",   "prototypes"};
 constexpr const char* kCodings[] = {"number", "margin", "one_hot"};
 
 template <class Enum, std::size_t N>
@@ -55,12 +56,24 @@ ExpertDesign expert_of(const ExpertTuple& expert, std::size_t maps) {
     const auto kind = named<ExpertDesign::Kind>(kKinds, std::get<std::string>(what));
     require(kind != filter, "a filter is named by its map");
     require(walk == 0.0, "only filters walk");
+    require(kind != histogram_bayes || mu == 0.0, "a histogram_bayes does not forget: mu is 0");
     return {kind, 0, mu, 0.0};
 }
 
 ExpertTuple tuple_of(const ExpertDesign& expert) {
     if (expert.kind == ExpertDesign::Kind::filter) return {expert.map, expert.mu, expert.walk};
     return {std::string(kKinds[static_cast<int>(expert.kind)]), expert.mu, expert.walk};
+}
+
+// A residual forest names the linear filter that it corrects by its mu; that one comes before it.
+std::size_t corrected(const BankDesign& design, const ExpertDesign& forest) {
+    for (std::size_t k = 0; &design.experts[k] != &forest; ++k) {
+        const ExpertDesign& expert = design.experts[k];
+        if (expert.kind == ExpertDesign::Kind::filter && expert.mu == forest.mu &&
+            expert.walk == 0.0 && design.maps[expert.map].kind == FeatureMap::Kind::linear)
+            return k;
+    }
+    throw nb::value_error("a residual_forest follows the linear filter whose mu it has");
 }
 
 BankDesign design_of(const std::vector<nb::tuple>& targets, const std::vector<MapTuple>& maps,
@@ -72,6 +85,9 @@ BankDesign design_of(const std::vector<nb::tuple>& targets, const std::vector<Ma
     for (const ExpertTuple& expert : experts)
         design.experts.push_back(expert_of(expert, maps.size()));
     require(!experts.empty(), "a bank needs an expert");
+    for (ExpertDesign& expert : design.experts)
+        if (expert.kind == ExpertDesign::Kind::residual_forest)
+            expert.map = corrected(design, expert);
     return design;
 }
 
@@ -129,15 +145,6 @@ void learn(GuardedBank& g, const Matrix& X, const Matrix& Y, const Vector& elaps
     g.model.learn(X.data(), n, Y.data(), time, since, out.data());
 }
 
-nb::object predict_experts(GuardedBank& g, const Matrix& X) {
-    const auto held = g.lock();
-    require(X.shape(1) == g.model.features(), "X has the wrong number of columns");
-    const std::size_t n = X.shape(0), experts = g.model.experts().size(), m = g.model.outputs();
-    std::vector<double> out(experts * n * m);
-    g.model.predict_experts(X.data(), n, out.data());
-    return to_array(std::move(out), {experts, n, m});
-}
-
 void forget(GuardedBank& g, double elapsed) {
     const auto held = g.lock();
     g.model.forget(elapsed);
@@ -166,6 +173,17 @@ double replay(GuardedBank& g, const Matrix& X, const Matrix& Y, const StepArray&
 void add_features(GuardedBank& g, std::size_t count) {
     const auto held = g.lock();
     g.model.add_features(count);
+}
+
+void predict_each(GuardedBank& g, const Matrix& X, const OutOfEach& out) {
+    const auto held = g.lock();
+    const Bank& bank = g.model;
+    require(X.shape(1) == bank.features(), "X has the wrong number of columns");
+    require(out.shape(0) == bank.experts().size() && out.shape(1) == X.shape(0) &&
+                out.shape(2) == bank.outputs(),
+            "out has the wrong shape");
+    nb::gil_scoped_release release;
+    bank.predict_each(X.data(), X.shape(0), out.data());
 }
 
 nb::object weights(GuardedBank& g) {
@@ -254,7 +272,7 @@ void bind_bank(nb::module_& m) {
         .def("learn", &learn, "X"_a.noconvert(), "Y"_a.noconvert(), "elapsed"_a.noconvert(),
              "age"_a.noconvert(), "out"_a.noconvert())
         .def("predict", &predict<Bank>, "X"_a.noconvert(), "out"_a.noconvert())
-        .def("predict_experts", &predict_experts, "X"_a.noconvert())
+        .def("predict_each", &predict_each, "X"_a.noconvert(), "out"_a.noconvert())
         .def("replay", &replay, "X"_a.noconvert(), "Y"_a.noconvert(), "steps"_a.noconvert(),
              "pace"_a.noconvert(), "stamps"_a.noconvert(), "now"_a, "out"_a.noconvert())
         .def("forget", &forget, "elapsed"_a)

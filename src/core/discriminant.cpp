@@ -15,8 +15,7 @@ void Discriminant::add_features(std::size_t count) {
 
 void Discriminant::add_classes(std::size_t count) {
     weights_.grow(count);
-    for (auto* table : {&mean_, &direction_})
-        table->resize(weights_.size() * features_, 0.0);
+    for (auto* table : {&mean_, &direction_}) table->resize(weights_.size() * features_, 0.0);
     constant_.resize(weights_.size(), 0.0);
 }
 

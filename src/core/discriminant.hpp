@@ -40,8 +40,8 @@ public:
 
 private:
     static constexpr double kPriorRows = 10.0;
-    static constexpr double kLeastRows = 1.0;  // of the prior, when the rest has faded
-    static constexpr double kFarthest = 5.0;   // above any standardised feature
+    static constexpr double kLeastRows = 1.0;   // of the prior, when the rest has faded
+    static constexpr double kFarthest = 5.0;    // above any standardised feature
     static constexpr double kSteepest = 1e100;  // a direction beyond is rounding
 
     void set_direction(std::size_t c);
@@ -50,10 +50,10 @@ private:
     std::size_t features_ = 0;
     FadingWeights weights_;
     ScatterFactor scatter_{kPriorRows};
-    double rows_ = kPriorRows;        // n, with those of the prior
-    std::vector<double> mean_;        // m_c, classes x features
-    std::vector<double> direction_;   // a_c
-    std::vector<double> constant_;    // a_c'm_c / 2
+    double rows_ = kPriorRows;       // n, with those of the prior
+    std::vector<double> mean_;       // m_c, classes x features
+    std::vector<double> direction_;  // a_c
+    std::vector<double> constant_;   // a_c'm_c / 2
 };
 
 }  // namespace dfop

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "bins.hpp"
 #include "filter.hpp"
 #include "target.hpp"
 
@@ -18,6 +19,9 @@ struct ExpertRows {
     const double* X;             // as given, row t at [t * features]
     const double* z;             // standardised by the rows before it; only if some kind needs it
     const double* const* views;  // the features that each map makes of the rows
+    const std::uint8_t* bins;    // the bin of every value, as X; only if some kind needs it
+    const Bins* edges;           // of the bins; they stand still within a block
+    const double* base;          // predictions of the expert that this one corrects, as labels
     const unsigned char* seen;   // a row that is not seen is predicted only
     PerRow elapsed, age;         // see Bank::learn
     const double* labels;        // row t, output o at [t * width + o]; far-out numbers drawn in
@@ -26,10 +30,21 @@ struct ExpertRows {
 
 struct ExpertDesign {
     // In the order of the names in binding_bank.cpp.
-    enum class Kind { filter, no_change, majority, gaussian_bayes, discriminant, prototypes };
+    enum class Kind {
+        filter,
+        no_change,
+        quick_forest,
+        careful_forest,
+        residual_forest,
+        majority,
+        gaussian_bayes,
+        histogram_bayes,
+        discriminant,
+        prototypes
+    };
 
     Kind kind;
-    std::size_t map;  // what a filter sees
+    std::size_t map;  // what a filter sees; of a residual forest, the filter that it corrects
     double mu;        // what it forgets with every row
     double walk;      // how far the weights of a filter may walk with every row, see Filter::learn
 };

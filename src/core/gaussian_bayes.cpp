@@ -76,10 +76,9 @@ void GaussianBayes::set_variances(std::size_t c) {
     const double own = weights_[c] / (weights_[c] + kPriorRows * weights_.unit());
     for (std::size_t j = 0; j < features_; ++j) {
         const double all = all_squares_[j];
-        variance_[c * features_ + j] =
-            all > kLeastVariance
-                ? own * squares_[c * features_ + j] + (1.0 - own + kLeastShare) * all
-                : 0.0;
+        variance_[c * features_ + j] = all > kLeastVariance ? own * squares_[c * features_ + j] +
+                                                                  (1.0 - own + kLeastShare) * all
+                                                            : 0.0;
     }
     derive(c);
 }

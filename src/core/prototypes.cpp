@@ -112,7 +112,8 @@ void Prototypes::settle() {
     weights_.settle();
     used_ = 0;
     for (std::size_t i = 0; i < kMost; ++i) {
-        const bool known = class_[i] == std::floor(class_[i]) && class_[i] < static_cast<double>(classes_);
+        const bool known =
+            class_[i] == std::floor(class_[i]) && class_[i] < static_cast<double>(classes_);
         hold(known, "class: there is no such class");
         if (weights_.counts(i)) used_ = i + 1;
     }

@@ -63,7 +63,7 @@ private:
 
     std::size_t features_ = 0, classes_ = 0;
     std::size_t used_ = 0;               // none behind them has a weight
-    FadingWeights weights_;               // of every prototype
+    FadingWeights weights_;              // of every prototype
     std::array<double, kMost> class_{};  // its class
     std::vector<float> mean_;            // features x kMost: all prototypes side by side
     std::vector<double> changed_;        // 1 for a feature that was not always 0

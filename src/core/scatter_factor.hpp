@@ -67,12 +67,13 @@ public:
     template <class Self, class Visitor>
     static void fields(std::size_t features, Self* self, Visitor&& visit) {
         const std::size_t d = bounded_size(features);
-        visit.array({"lower", {d * (d - (d > 0)) / 2}, -kLargestRatio, kLargestRatio},
-                    [self, d, i = std::size_t{1}, j = std::size_t{0}](std::size_t) mutable -> auto& {
-                        auto& l = self->L_[j * d + i];  // l_ij, i > j, column by column
-                        if (++i == d) ++j, i = j + 1;
-                        return l;
-                    });
+        visit.array(
+            {"lower", {d * (d - (d > 0)) / 2}, -kLargestRatio, kLargestRatio},
+            [self, d, i = std::size_t{1}, j = std::size_t{0}](std::size_t) mutable -> auto& {
+                auto& l = self->L_[j * d + i];  // l_ij, i > j, column by column
+                if (++i == d) ++j, i = j + 1;
+                return l;
+            });
         visit.array({"E", {d}, kAbove0, kLargestSquare},
                     [=](std::size_t j) -> auto& { return self->E_[j]; });
         visit.array({"unseen", {}, kAbove0, kLargestSquare},

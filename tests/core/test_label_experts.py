@@ -1,16 +1,19 @@
 """The experts of class labels: against their formulas, and the promises every expert keeps."""
 
+import itertools
+
 import numpy as np
 import pytest
 from expert_state import bits
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from label_oracle import ORACLES, standardised
+from label_oracle import ORACLES, shares, standardised
 
 from dfop.core import Bank
 
 KINDS = tuple(ORACLES)
 EXPERTS = [(kind, mu, 0.0) for kind in KINDS for mu in (0.0, 0.01)]
+EXPERTS.append(("histogram_bayes", 0.0, 0.0))
 BOTH = [("margin", 1), ("one_hot", 3, True)]
 
 
@@ -46,6 +49,13 @@ def learn(bank, X, Y, elapsed=1.0, age=0.0):
         np.ascontiguousarray(X), np.ascontiguousarray(Y), np.atleast_1d(elapsed),
         np.atleast_1d(age), out,
     )  # fmt: skip
+    return out
+
+
+def each(bank, X):
+    """What every expert says by itself: (experts, rows, outputs)."""
+    out = np.empty((len(bank.experts), len(X), bank.outputs))
+    bank.predict_each(np.ascontiguousarray(X), out)
     return out
 
 
@@ -87,7 +97,7 @@ def test_each_is_what_its_formulas_say(kind, mu, targets, classes, seed, weighte
     squares = []
     for t in range(n):
         expected = shown(oracle.predict(X[t], z[t]), targets)
-        found = bank.predict_experts(X[t : t + 1])[0, 0]
+        found = each(bank, X[t : t + 1])[0, 0]
         np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-7, err_msg=f"row {t}")
         learn(bank, X[t : t + 1], Y[t : t + 1], elapsed[t], age[t])
         if seen[t]:
@@ -98,15 +108,70 @@ def test_each_is_what_its_formulas_say(kind, mu, targets, classes, seed, weighte
     assert bank.errors()["mean"][0] == pytest.approx(np.mean(squares), rel=1e-6)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("classes", [2, 5])
+def test_histograms_are_what_their_formula_says(classes, weighted):
+    """Where edges are drawn anew, the counts are taken over: what a bin holds moves as a whole."""
+    rng = np.random.default_rng(classes)
+    n, d, targets = 300, 4, [("one_hot", classes)]
+    X, labels = stream(classes, n, d, classes)
+    X[:, 1] = np.round(X[:, 1])
+    Y = coded(labels, targets)
+    elapsed = rng.choice([0.5, 1.0, 3.0], n) if weighted else np.ones(n)
+    bank = bank_of(d, targets, [("histogram_bayes", 0.0, 0.0)])
+    weights, counts, edges = np.zeros(classes), np.zeros((d, 32, classes)), None
+    for t in range(n):
+        state = bank.state()
+        if edges is None or (edges != state["bins/edges"]).any():
+            edges, taken = state["bins/edges"], state["expert 0/label 0/counts"]
+            np.testing.assert_allclose(taken.sum(axis=1), counts.sum(axis=1))
+            counts = taken
+        bins = (edges < 2.0**500).sum(axis=1) + 1
+        at = (X[t][:, None] >= edges).sum(axis=1)
+        scores = np.log(np.where(weights > 0, weights, 1.0))
+        for j in np.flatnonzero(bins > 1):
+            share = (counts[j, at[j]] + 0.5) / (weights + 0.5 * bins[j])
+            scores += np.log(share) / np.sqrt((bins > 1).sum())
+        found = each(bank, X[t : t + 1])[0, 0]
+        np.testing.assert_allclose(found, shares(scores, weights), rtol=1e-9, atol=1e-12)
+        learn(bank, X[t : t + 1], Y[t : t + 1], elapsed[t])
+        weights[labels[t]] += elapsed[t]
+        counts[np.arange(d), at, labels[t]] += elapsed[t]
+    assert (bins > 5).all()
+
+
+def test_histograms_have_room_for_so_many_classes():
+    """Those beyond are never likely, whether they were announced or came later."""
+    d, known, all_classes = 100, 40, 50  # 2^17 cells of 32 bins each
+    rng = np.random.default_rng(0)
+    X, labels = rng.normal(size=(500, d)), np.arange(500) % all_classes
+    always = bank_of(d, [("one_hot", all_classes)], [("histogram_bayes", 0.0, 0.0)])
+    grown = bank_of(d, [("one_hot", 10)], [("histogram_bayes", 0.0, 0.0)])
+    grown.add_outputs(40)
+    wider = bank_of(60, [("one_hot", all_classes)], [("histogram_bayes", 0.0, 0.0)])
+    Y = coded(labels, [("one_hot", all_classes)])
+    for bank in (always, grown):
+        learn(bank, X, Y)
+        assert bank.state()["expert 0/label 0/counts"].size <= 2**17
+    assert bits(grown) == bits(always)
+    said = each(always, X)[0]
+    assert said[:, :known].any(axis=0).all()
+    assert not said[:, known:].any()
+    learn(wider, X[:, :60], Y)
+    assert each(wider, X[:, :60])[0].any(axis=0).all()
+    wider.add_features(40)
+    assert not each(wider, X)[0][:, known:].any()
+
+
 def test_what_one_says_of_a_row_adds_up_to_1_and_a_margin_is_the_difference():
     X, labels = stream(3, 300, 3, 2)
     bank = bank_of(3, BOTH)
-    assert not bank.predict_experts(X).any()  # nothing was learned
+    assert not each(bank, X).any()  # nothing was learned
     learn(bank, X[:5], coded(np.zeros(5, int), BOTH))
-    said = bank.predict_experts(X)
+    said = each(bank, X)
     np.testing.assert_array_equal(said, np.broadcast_to([-1.0, 1.0, 0.0, 0.0], said.shape))
     learn(bank, X, coded(labels, BOTH))
-    said = bank.predict_experts(X)
+    said = each(bank, X)
     np.testing.assert_allclose(said[..., 1:].sum(axis=-1), 1.0, rtol=1e-12)
     np.testing.assert_array_equal(said[..., 0], said[..., 2] - said[..., 1])
     assert not said[..., 3].any()  # never learned
@@ -120,9 +185,7 @@ def test_nothing_depends_on_how_rows_are_cut(cuts):
     Y = coded(labels, targets)
     out = learn(whole, X, Y)
     edges = [0, *cuts, 400]
-    pieces = [
-        learn(parts, X[a:b], Y[a:b]) for a, b in zip(edges[:-1], edges[1:], strict=True) if a < b
-    ]
+    pieces = [learn(parts, X[a:b], Y[a:b]) for a, b in itertools.pairwise(edges) if a < b]
     assert np.vstack(pieces).tobytes() == out.tobytes()
     assert bits(whole) == bits(parts)
 
@@ -135,9 +198,9 @@ def test_time_passes_before_a_row_and_changes_no_prediction():
     for t in range(300):
         row = slice(t, t + 1)
         learn(once, X[row], Y[row])
-        before = twice.predict_experts(X)
+        before = each(twice, X)
         twice.forget(1.0)
-        assert twice.predict_experts(X).tobytes() == before.tobytes()
+        assert each(twice, X).tobytes() == before.tobytes()
         learn(twice, X[row], Y[row], elapsed=0.0)
     assert bits(once) == bits(twice)
 
@@ -151,9 +214,9 @@ def test_all_is_forgotten_after_a_long_time(kind):
     learn(bank, X, Y)
     for _ in range(5):
         bank.forget(1e6)
-    assert np.isfinite(bank.predict_experts(X)).all()
+    assert np.isfinite(each(bank, X)).all()
     learn(bank, X[:1], Y[:1])
-    said = bank.predict_experts(X)[0]
+    said = each(bank, X)[0]
     np.testing.assert_allclose(said, np.tile(Y[0], (300, 1)), atol=1e-12)
 
 
@@ -184,7 +247,7 @@ def test_a_margin_that_goes_leaves_its_classes():
         return {k: v for k, v in bits(bank).items() if k.startswith("expert ")}
 
     assert of_experts(both) == of_experts(alone)
-    assert both.predict_experts(X).tobytes() == alone.predict_experts(X).tobytes()
+    assert each(both, X).tobytes() == each(alone, X).tobytes()
 
 
 def test_a_margin_alone_is_one_with_classes_in_its_shadow():
@@ -192,8 +255,8 @@ def test_a_margin_alone_is_one_with_classes_in_its_shadow():
     both, alone = bank_of(3, BOTH), bank_of(3, [("margin", 1)])
     for bank, targets in ((both, BOTH), (alone, [("margin", 1)])):
         learn(bank, X, coded(labels, targets))
-    said = np.ascontiguousarray(both.predict_experts(X)[..., :1])
-    assert said.tobytes() == alone.predict_experts(X).tobytes()
+    said = np.ascontiguousarray(each(both, X)[..., :1])
+    assert said.tobytes() == each(alone, X).tobytes()
 
 
 def test_labels_side_by_side_know_nothing_of_each_other():
@@ -202,11 +265,11 @@ def test_labels_side_by_side_know_nothing_of_each_other():
     several, numbers = [("margin", 1), ("one_hot", 3)], np.arange(200.0)[:, None]
     bank = bank_of(3, [*several, ("number", 1)])
     learn(bank, X, np.hstack([coded(first, several[:1]), coded(second, several[1:]), numbers]))
-    said = bank.predict_experts(X)
+    said = each(bank, X)
     for at, (labels, target) in enumerate([(first, several[0]), (second, several[1])]):
         alone = bank_of(3, [target])
         learn(alone, X, coded(labels, [target]))
-        expected = alone.predict_experts(X)
+        expected = each(alone, X)
         assert np.ascontiguousarray(said[..., at : at + target[1]]).tobytes() == expected.tobytes()
     assert not said[..., 4].any()  # a number is not theirs to predict
 
@@ -261,6 +324,7 @@ def test_a_bank_goes_on_from_its_state_to_the_last_bit(at):
         ("expert 6/label 0/class", 0.5),
         ("expert 6/label 0/class", 3.0),
         ("expert 6/label 0/changed", 0.5),
+        ("expert 8/label 0/bins", 1.5),
     ],
 )
 def test_what_no_expert_can_have_known_is_refused(field, value):
@@ -272,6 +336,11 @@ def test_what_no_expert_can_have_known_is_refused(field, value):
     with pytest.raises(ValueError, match=f"^{field.rpartition('/')[0]}"):
         bank.restore(state)
     assert bits(bank) == before
+
+
+def test_histograms_do_not_forget():
+    with pytest.raises(ValueError, match="histogram_bayes"):
+        bank_of(3, [("one_hot", 3)], [("histogram_bayes", 0.01, 0.0)])
 
 
 HOSTILE = st.sampled_from(
@@ -294,11 +363,10 @@ HOSTILE = st.sampled_from(
 @settings(max_examples=60, deadline=None)
 def test_whatever_comes_probabilities_stay_probabilities(rows):
     targets = [("one_hot", 4)]
-    experts = [(kind, mu, 0.0) for kind in KINDS for mu in (0.0, 0.01, 0.9)]
-    bank = bank_of(3, targets, experts)
+    bank = bank_of(3, targets, [*EXPERTS, *((kind, 0.9, 0.0) for kind in KINDS)])
     for x, label, elapsed, age in rows:
         learn(bank, np.array([x]), coded(np.array([label]), targets), elapsed, age)
-        said = bank.predict_experts(np.array([x, [0.0, 1.0, 2.0**500]]))
+        said = each(bank, np.array([x, [0.0, 1.0, 2.0**500]]))
         assert np.isfinite(said).all()
         assert (said >= 0).all()
         assert (said.sum(axis=-1) <= 1 + 1e-9).all()
