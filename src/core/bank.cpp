@@ -88,6 +88,7 @@ Expert Bank::fresh_expert(const ExpertDesign& expert) const {
         case residual_forest: return Forest(forest_kind(expert.kind), features_);
         case majority: return LabelExpert<Majority>(features_, expert.mu);
         case gaussian_bayes: return LabelExpert<GaussianBayes>(features_, expert.mu);
+        case histogram_bayes: return LabelExpert<HistogramBayes>(features_, expert.mu);
         case discriminant: return LabelExpert<Discriminant>(features_, expert.mu);
         case prototypes: return LabelExpert<Prototypes>(features_, expert.mu);
     }
@@ -211,8 +212,11 @@ std::size_t Bank::block_rows(std::size_t n, PerRow age) const {
 
 void Bank::redraw_bins() {
     const Bins::Moves moves = bins_.redraw();
-    for (Expert& expert : experts_)
+    for (Expert& expert : experts_) {
         if (auto* forest = std::get_if<Forest>(&expert)) forest->rebin(moves);
+        if (auto* bayes = std::get_if<LabelExpert<HistogramBayes>>(&expert))
+            bayes->rebin(moves, bins_);
+    }
 }
 
 void Bank::view_rows(const double* X, PerRow age, Block& block, Workspace& space) {

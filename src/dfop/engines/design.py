@@ -56,6 +56,7 @@ KINDS = {
     "careful_forest": "trees that split late",
     "residual_forest": "trees on what a line leaves over",
     "gaussian_bayes": "Gaussian naive Bayes",
+    "histogram_bayes": "naive Bayes on histograms",
     "discriminant": "linear discriminants",
     "prototypes": "prototypes of the classes",
     "majority": "the most frequent class",
@@ -107,6 +108,7 @@ def _pool_for_labels(columns: int) -> Design:
     experts += _filters(3, RANK_FORGETTING, ())
     experts += [("no_change", 0.0, 0.0), ("majority", 0.0, 0.0)]
     experts += [("gaussian_bayes", mu, 0.0) for mu in BAYES_FORGETTING]
+    experts.append(("histogram_bayes", 0.0, 0.0))
     experts += [("discriminant", mu, 0.0) for mu, most in WIDEST_DISCRIMINANTS if columns <= most]
     experts.append(("prototypes", PROTOTYPE_FORGETTING, 0.0))
     experts += _filters(1, CURVED_FORGETTING, ())
