@@ -350,6 +350,9 @@ class OracleForest:
 
     def learn(self, x, label, base, weight=1.0):
         bins = self.bins.find(x)
+        if self.coding == "number":
+            self.low = label[0] if self.low is None else min(self.low, label[0])
+            self.high = label[0] if self.high is None else max(self.high, label[0])
         start = self.start(np.array(base, float))
         if self.coding == "one_hot":
             self.known = max(self.known, int(np.argmax(label)) + 1)
@@ -361,9 +364,6 @@ class OracleForest:
             taught = taught[: self.known]
             if self.known > 4:
                 self.trees = [self.fresh(seed) for seed in self.seeds]
-        if self.coding == "number":
-            self.low = label[0] if self.low is None else min(self.low, label[0])
-            self.high = label[0] if self.high is None else max(self.high, label[0])
         if self.active():
             for seed, tree in zip(self.seeds, self.trees, strict=True):
                 chance = hash_uniform(2**40 + seed, self.rows)
