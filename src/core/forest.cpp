@@ -72,20 +72,26 @@ Tree Forest::fresh_tree(Teaching teaching, std::size_t k) const {
 
 void Forest::add_target(const TargetDesign& target) {
     targets_.push_back(target);
-    NumberTrees numbers{Range::of(target.coding), 0, {}};
-    if (has_trees(kind_, targets_, numbers_.size()))
-        for (std::size_t k = 0; k < trees_of(kind_); ++k)
-            numbers.trees.push_back(fresh_tree(Teaching::numbers, k));
-    numbers_.push_back(std::move(numbers));
-    if (kind_ != Kind::residual && label_.empty() && has_label(targets_))
-        for (std::size_t k = 0; k < trees_of(kind_); ++k)
-            label_.push_back(fresh_tree(Teaching::classes, k));
+    numbers_.push_back({Range::of(target.coding), 0, {}});
+    plant();
 }
 
 void Forest::drop_first_target() {
     targets_.erase(targets_.begin());
     numbers_.erase(numbers_.begin());
     if (!has_label(targets_)) label_.clear();
+    plant();
+}
+
+// Gives trees to targets that have none and should.
+void Forest::plant() {
+    for (std::size_t c = 0; c < targets_.size(); ++c)
+        if (has_trees(kind_, targets_, c) && numbers_[c].trees.empty())
+            for (std::size_t k = 0; k < trees_of(kind_); ++k)
+                numbers_[c].trees.push_back(fresh_tree(Teaching::numbers, k));
+    if (kind_ != Kind::residual && label_.empty() && has_label(targets_))
+        for (std::size_t k = 0; k < trees_of(kind_); ++k)
+            label_.push_back(fresh_tree(Teaching::classes, k));
 }
 
 void Forest::add_features(std::size_t count) {
@@ -153,6 +159,8 @@ double Forest::start_of(const NumberTrees& numbers, const ExpertRows& rows, std:
     return kind_ == Kind::residual ? numbers.range.clip(rows.base[at]) : 0.0;
 }
 
+// Residual trees learn what the linear prediction leaves over within the range of the labels, the
+// row's own among them: the first label is no surprise.
 void Forest::stage_numbers(std::size_t c, std::size_t first, const ExpertRows& rows,
                            Workspace& space, double* predictions) {
     NumberTrees& numbers = numbers_[c];
@@ -161,19 +169,18 @@ void Forest::stage_numbers(std::size_t c, std::size_t first, const ExpertRows& r
     Workspace::fit(space.numbers, rows.count * kMostSums);
     for (std::size_t t = 0; t < rows.count; ++t) {
         const std::size_t at = t * rows.width + first;
+        const double* labels = rows.labels + at;
         space.before[t] = numbers.outputs;
-        for (std::size_t o = 0; o < target.outputs; ++o) {
+        for (std::size_t o = 0; o < target.outputs; ++o)
             predictions[at + o] = start_of(numbers, rows, at + o);
-            if (o < kMostSums)
-                space.numbers[t * kMostSums + o] = rows.labels[at + o] - predictions[at + o];
-        }
         if (rows.seen[t]) {
-            std::size_t known = 1;
+            if (target.coding == Coding::number) numbers.range.include(labels[0]);
+            for (std::size_t o = 0; o < std::min(target.outputs, kMostSums); ++o)
+                space.numbers[t * kMostSums + o] = labels[o] - start_of(numbers, rows, at + o);
+            std::size_t known = target.outputs;
             if (target.coding == Coding::one_hot)  // up to the last class met
-                for (known = target.outputs; known > 0 && rows.labels[at + known - 1] <= 0.5;)
-                    --known;
+                while (known > 0 && labels[known - 1] <= 0.5) --known;
             numbers.outputs = std::max(numbers.outputs, known);
-            if (target.coding == Coding::number) numbers.range.include(rows.labels[at]);
         }
         space.after[t] = numbers.outputs;
     }
@@ -304,7 +311,8 @@ void Forest::settle() {
         for (std::size_t k = 0; k < numbers.trees.size(); ++k)
             settle_part(name + "tree " + std::to_string(k), [&] {
                 numbers.trees[k].settle();
-                hold(numbers.trees[k].outputs() == (learned ? numbers.outputs : 0),
+                const std::size_t outputs = numbers.trees[k].outputs();
+                hold(outputs == 0 || (learned && outputs == numbers.outputs),
                      "outputs: not as many as are learned");
             });
     }

@@ -68,6 +68,7 @@ private:
     }
 
     Tree fresh_tree(Teaching teaching, std::size_t k) const;
+    void plant();
     double luck(std::size_t k, double row) const;
     void stage_weights(const ExpertRows& rows, Workspace& space) const;
     // Numbers: of target c, whose outputs begin at `first`.

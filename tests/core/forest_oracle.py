@@ -286,15 +286,21 @@ class OracleTree:
             if node.column is not None or was_coded:
                 continue
             if self.coded:  # what the counts of classes are in codes
-                codes = np.array([self.taught(c, None)[0] for c in range(before)]).reshape(before, 4)
+                codes = np.array([self.taught(c, None)[0] for c in range(before)]).reshape(
+                    before, 4
+                )
                 node.squares *= 4
-                change = lambda cells: np.concatenate(  # noqa: E731
-                    [cells[..., :1], cells[..., 1:] @ codes], axis=-1, dtype=np.float32
+                change = (
+                    lambda cells: np.concatenate(  # noqa: E731
+                        [cells[..., :1], cells[..., 1:] @ codes], axis=-1, dtype=np.float32
+                    )
                 )
             else:
                 more = outputs - before
-                change = lambda cells: np.concatenate(  # noqa: E731
-                    [cells, np.zeros((*cells.shape[:-1], more))], axis=-1, dtype=np.float32
+                change = (
+                    lambda cells: np.concatenate(  # noqa: E731
+                        [cells, np.zeros((*cells.shape[:-1], more))], axis=-1, dtype=np.float32
+                    )
                 )
                 if not self.classes:
                     node.reference = np.append(node.reference, np.zeros(more))
@@ -344,6 +350,9 @@ class OracleForest:
 
     def learn(self, x, label, base, weight=1.0):
         bins = self.bins.find(x)
+        if self.coding == "number":
+            self.low = label[0] if self.low is None else min(self.low, label[0])
+            self.high = label[0] if self.high is None else max(self.high, label[0])
         start = self.start(np.array(base, float))
         if self.coding == "one_hot":
             self.known = max(self.known, int(np.argmax(label)) + 1)
@@ -355,9 +364,6 @@ class OracleForest:
             taught = taught[: self.known]
             if self.known > 4:
                 self.trees = [self.fresh(seed) for seed in self.seeds]
-        if self.coding == "number":
-            self.low = label[0] if self.low is None else min(self.low, label[0])
-            self.high = label[0] if self.high is None else max(self.high, label[0])
         if self.active():
             for seed, tree in zip(self.seeds, self.trees, strict=True):
                 chance = hash_uniform(2**40 + seed, self.rows)
