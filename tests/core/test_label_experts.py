@@ -321,6 +321,9 @@ def test_labels_side_by_side_know_nothing_of_each_other():
         expected = each(alone, X)
         assert np.ascontiguousarray(said[..., at : at + target[1]]).tobytes() == expected.tobytes()
     assert not said[..., 4].any()  # a number is not theirs to predict
+    before = bits(bank)
+    bank.restore(bank.state())
+    assert bits(bank) == before
 
 
 def test_a_row_of_none_of_the_known_classes_teaches_nothing_but_time():
@@ -384,6 +387,24 @@ def test_what_no_expert_can_have_known_is_refused(field, value):
     state[field].flat[0] = value
     with pytest.raises(ValueError, match=f"^{field.rpartition('/')[0]}"):
         bank.restore(state)
+    assert bits(bank) == before
+
+
+def test_every_field_is_checked_and_named():
+    X, labels = stream(11, 100, 3, 3)
+    bank = bank_of(3, [("one_hot", 3)])
+    learn(bank, X, coded(labels, [("one_hot", 3)]))
+    before, state = bits(bank), bank.state()
+    told = Bank.shapes(3, bank.targets, [], EXPERTS, True)
+    for field in (name for name in state if name.startswith("expert ")):
+        assert told[field] == state[field].shape
+        for bad in (np.nan, np.inf, -1e308, 1e308):
+            worse = state[field].copy()
+            worse.flat[-1] = bad
+            with pytest.raises(ValueError, match=f"^{field}: "):
+                bank.restore({**state, field: worse})
+        with pytest.raises(ValueError, match=f"^{field}: "):
+            bank.restore({**state, field: state[field].ravel()[:-1]})
     assert bits(bank) == before
 
 
