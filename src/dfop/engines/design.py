@@ -24,6 +24,10 @@ WALKS = (1e-4, 1e-2, 1.0, 100.0)
 LABEL_FORGETTING = (0.0, 3e-4, 3e-3, 3e-2)
 LABEL_WALKS = (1e-4, 1e-2, 1.0)
 """Of linear filters for labels, which are too noisy to tell more of them apart."""
+WIDE = 100
+WIDE_FORGETTING, WIDE_WALKS = (0.0, 3e-4, 3e-3), (1e-2,)
+"""Of linear filters for more columns than `WIDE`: a row costs the square of their number, and so
+many weights cannot be followed fast."""
 CURVED_FORGETTING = (3e-3, 3e-4)
 SPARSE_NUMBER_WALKS = (1e-3,)
 
@@ -87,7 +91,7 @@ def design_for(features: Any, rule: Forgetting, columns: int, *, labels: bool) -
         Whether labels are predicted, not numbers.
     """
     if isinstance(features, str) and features == "auto" and isinstance(rule, Automatic):
-        return _pool_for_labels(columns) if labels else _pool_for_numbers()
+        return _pool_for_labels(columns) if labels else _pool_for_numbers(columns)
     maps = {"rff": list(_FOURIER), "poly": [_PRODUCTS]}.get(str(features), [_LINEAR])
     experts: list[ExpertDesign] = []
     for view in range(len(maps)):
@@ -101,11 +105,19 @@ def _filters(
     return [*((view, mu, 0.0) for mu in forgetting), *((view, 0.0, q) for q in walks)]
 
 
+def _straight(
+    columns: int, forgetting: tuple[float, ...], walks: tuple[float, ...]
+) -> list[ExpertDesign]:
+    """Return the filters on the features and on their ranks."""
+    if columns > WIDE:
+        return _filters(0, WIDE_FORGETTING, WIDE_WALKS) + _filters(3, RANK_FORGETTING[:1], ())
+    return _filters(0, forgetting, walks) + _filters(3, RANK_FORGETTING, ())
+
+
 def _pool_for_labels(columns: int) -> Design:
     width = LABEL_WIDTH * math.sqrt(max(columns, 1))
     maps = [_LINEAR, ("fourier", width, CURVES), ("sparse", SPARSE_LABEL_WIDTH, CURVES), _RANKS]
-    experts = _filters(0, LABEL_FORGETTING, LABEL_WALKS)
-    experts += _filters(3, RANK_FORGETTING, ())
+    experts = _straight(columns, LABEL_FORGETTING, LABEL_WALKS)
     experts += [("no_change", 0.0, 0.0), ("majority", 0.0, 0.0)]
     experts += [("gaussian_bayes", mu, 0.0) for mu in BAYES_FORGETTING]
     experts.append(("histogram_bayes", 0.0, 0.0))
@@ -116,11 +128,10 @@ def _pool_for_labels(columns: int) -> Design:
     return maps, experts + _forests()
 
 
-def _pool_for_numbers() -> Design:
+def _pool_for_numbers(columns: int) -> Design:
     width, sparse = NUMBER_WIDTH, SPARSE_NUMBER_WIDTH
     maps = [_LINEAR, ("fourier", width, CURVES), ("sparse", sparse, CURVES), _RANKS]
-    experts = _filters(0)
-    experts += _filters(3, RANK_FORGETTING, ())
+    experts = _straight(columns, FORGETTING, WALKS)
     experts.append(("no_change", 0.0, 0.0))
     experts += _filters(1, CURVED_FORGETTING, ())
     experts += _filters(2, CURVED_FORGETTING, SPARSE_NUMBER_WALKS)

@@ -9,6 +9,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dfop.core import ExpertDesign, Filter, restore_bank, restore_filter
 from dfop.engines import Engine
 from dfop.engines.design import KINDS, Map
@@ -22,6 +25,8 @@ from .values import Reading, known, listed, number, whole
 _VIEWS = {"rff": {"fourier"}, "poly": {"products"}, "linear": {"linear"}}
 _WAVES = ("fourier", "sparse")
 _MOST_EXPERTS, _MOST_CURVES = 1000, 10_000
+_FEW = 1000
+"""Numbers that are not worth a shorter form."""
 _MOST_FREE_OUTPUTS = 1000
 """Outputs of a filter without weights: they take no bytes of the file."""
 
@@ -29,7 +34,7 @@ _MOST_FREE_OUTPUTS = 1000
 def describe_engine(engine: Engine, tensors: Tensors) -> dict[str, Any]:
     """Describe the design; the fields go to the arrays."""
     for name, values in engine.state().items():
-        tensors[f"engine/{name}"] = values
+        tensors[f"engine/{name}"] = _compact(values)
     if isinstance(engine, Filter):
         return {"prior": engine.prior_variance}
     return {
@@ -39,12 +44,24 @@ def describe_engine(engine: Engine, tensors: Tensors) -> dict[str, Any]:
     }
 
 
+def _compact(values: NDArray[np.float64]) -> NDArray[Any]:
+    """Return many numbers with half the digits where nothing is lost, as of the cells of trees."""
+    if values.size < _FEW:
+        return values
+    with np.errstate(over="ignore"):
+        short = values.astype(np.float32)
+    return short if np.array_equal(short, values) else values
+
+
 def read_engine(model: Model, described: Any, reading: Reading) -> Engine:
     """Make the engine that was described, for the model's columns and target."""
     settings, width = model.settings, model.coder.width
     several = settings.several_experts
     known(described, {"prior", "maps", "experts"} if several else {"prior"}, "the engine")
-    fields = reading.under("engine/")
+    fields = {
+        name: values.astype(np.float64, copy=False)
+        for name, values in reading.under("engine/").items()
+    }
     intercept = bool(settings.fit_intercept)
     prior = read_prior(described["prior"], settings)
     cap = math.inf if settings.cap is None else float(settings.cap)
