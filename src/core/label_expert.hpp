@@ -26,8 +26,8 @@ namespace dfop {
 
 struct LabelRow {
     const double* x;
-    const double* z;           // standardised
-    const std::uint8_t* bins;  // of every value
+    const double* z;           // standardised; none where no expert needs it
+    const std::uint8_t* bins;  // of every value; none where no expert needs it
 };
 
 template <class Kind>
@@ -118,7 +118,8 @@ public:
 private:
     static LabelRow row(const ExpertRows& rows, std::size_t t) {
         const std::size_t first = t * rows.features;
-        return {rows.X + first, rows.z + first, rows.bins + first};
+        return {rows.X + first, rows.z ? rows.z + first : nullptr,
+                rows.bins ? rows.bins + first : nullptr};
     }
     static double* probabilities(std::size_t classes) {
         thread_local std::vector<double> p;

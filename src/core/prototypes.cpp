@@ -5,6 +5,8 @@
 #include <limits>
 #include <numeric>
 
+#include "choice.hpp"
+
 namespace dfop {
 
 Prototypes::Prototypes(std::size_t features) {
@@ -62,7 +64,7 @@ void Prototypes::learn(const LabelRow& row, std::size_t c, double gain, const do
     Distances squared;
     find_distances(row.z, squared);
     const std::size_t own = nearest(squared, c);
-    const bool wrong = std::max_element(p, p + classes_) != p + c;
+    const bool wrong = choose([&](std::size_t k) { return p[k]; }, classes_, false) != c;
     bool apart = true;
     if (own < kMost) {
         const double distance = static_cast<double>(squared[own]), typical = typical_distance();
@@ -112,10 +114,10 @@ void Prototypes::settle() {
     weights_.settle();
     used_ = 0;
     for (std::size_t i = 0; i < kMost; ++i) {
-        const bool known =
-            class_[i] == std::floor(class_[i]) && class_[i] < static_cast<double>(classes_);
-        hold(known, "class: there is no such class");
-        if (weights_.counts(i)) used_ = i + 1;
+        if (!weights_.counts(i)) continue;
+        used_ = i + 1;
+        hold(class_[i] == std::floor(class_[i]) && class_[i] < static_cast<double>(classes_),
+             "class: there is no such class");
     }
     for (const double changed : changed_)
         hold(changed == 0.0 || changed == 1.0, "changed: neither 0 nor 1");

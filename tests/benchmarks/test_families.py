@@ -52,7 +52,7 @@ def test_leaves_of_a_tree_are_boxes_that_hold_all_rows():
     assert set(np.unique(leaf)) == set(range(8))
     boxes = [(X[leaf == k].min(axis=0), X[leaf == k].max(axis=0)) for k in range(8)]
     for k, (low, high) in enumerate(boxes):
-        inside = ((X >= low) & (X <= high)).all(axis=1)
+        inside = ((low <= X) & (high >= X)).all(axis=1)
         assert (leaf[inside] == k).all()
 
 

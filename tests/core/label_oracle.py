@@ -134,6 +134,7 @@ class OraclePrototypes:
     """Means in single precision, as theirs are: rounding must not decide otherwise."""
 
     MOST, FAR, FAR_IF_WRONG, LEAST_STEP, MEMORY = 128, 1.5, 0.75, 0.02, 0.998
+    TIE = 1e-9
 
     def __init__(self, features, classes):
         self.classes, self.distances, self.rows = classes, 0.0, 0.0
@@ -163,7 +164,8 @@ class OraclePrototypes:
         return p / p.sum()
 
     def learn(self, x, z, c, discount, weight):
-        wrong = self.predict(x, z).argmax() != c
+        p = self.predict(x, z)
+        wrong = (p >= p.max() - self.TIE).argmax() != c
         self.weights *= discount
         squared = self.squared(z)
         own = np.flatnonzero((self.weights > 0) & (self.labels == c))

@@ -205,6 +205,55 @@ def test_time_passes_before_a_row_and_changes_no_prediction():
     assert bits(once) == bits(twice)
 
 
+def test_a_discriminant_is_exact_after_a_long_time():
+    """Its scatter was updated 20,000 times; here it is worked out once, from all rows."""
+    mu, n, d = 0.002, 20_000, 5
+    rng = np.random.default_rng(12)
+    labels = rng.integers(0, 3, n)
+    mix = np.eye(d) + 0.5 * rng.normal(size=(d, d))
+    X = (rng.normal(size=(3, d))[labels] + rng.normal(size=(n, d))) @ mix
+    before = np.arange(n)[:, None]
+    sums, squares = (np.vstack([np.zeros(d), np.cumsum(part, axis=0)[:-1]]) for part in (X, X**2))
+    mean = sums[1:] / before[1:]
+    spread = np.sqrt(squares[1:] / before[1:] - mean**2)
+    z = np.zeros((n, d))
+    z[2:] = np.clip((X[2:] - mean[1:]) / spread[1:], -4, 4)
+    bank = bank_of(d, [("one_hot", 3)], [("discriminant", mu, 0.0)])
+    learn(bank, X, coded(labels, [("one_hot", 3)]))
+    weights = (1 - mu) ** np.arange(n - 1, -1, -1)
+    S = np.zeros((d, d))
+    for c in range(3):
+        of = labels == c
+        means = np.average(z[of], axis=0, weights=weights[of])
+        S += ((z[of] - means) * weights[of, None]).T @ (z[of] - means)
+        if c == labels[-1]:
+            last = means
+    found = bank.state()["expert 0/label 0/direction"][labels[-1]]
+    np.testing.assert_allclose(found, weights.sum() * np.linalg.solve(S, last), rtol=1e-6)
+
+
+def test_a_discriminant_bears_columns_that_are_sums_of_others():
+    X, labels = stream(13, 6000, 3, 2)
+    X = np.column_stack([X[:, :2], X[:, 0] + X[:, 1], X[:, 0] - X[:, 1], np.ones(6000)])
+    targets = [("margin", 1)]
+    plain, dependent = (
+        bank_of(d, targets, [("discriminant", mu, 0.0) for mu in (0.0, 0.01, 0.5)]) for d in (2, 5)
+    )
+    Y = coded(labels, targets)
+    learn(plain, X[:, :2], Y)
+    learn(dependent, X, Y)
+    rows = X[-500:]
+    right = [
+        ((each(bank, rows[:, : bank.features])[..., 0] > 0) == (Y[-500:, 0] > 0)).mean(axis=1)
+        for bank in (plain, dependent)
+    ]
+    assert (np.abs(right[0] - right[1]) < 0.03).all()
+    for k in range(3):
+        state = dependent.state()
+        E = state[f"expert {k}/label 0/E"] / state[f"expert {k}/label 0/unit"]
+        assert (E >= 1 - 1e-9).all()  # a row of the prior is never forgotten
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_all_is_forgotten_after_a_long_time(kind):
     X, labels = stream(2, 300, 3, 3)
@@ -272,6 +321,9 @@ def test_labels_side_by_side_know_nothing_of_each_other():
         expected = each(alone, X)
         assert np.ascontiguousarray(said[..., at : at + target[1]]).tobytes() == expected.tobytes()
     assert not said[..., 4].any()  # a number is not theirs to predict
+    before = bits(bank)
+    bank.restore(bank.state())
+    assert bits(bank) == before
 
 
 def test_a_row_of_none_of_the_known_classes_teaches_nothing_but_time():
@@ -335,6 +387,24 @@ def test_what_no_expert_can_have_known_is_refused(field, value):
     state[field].flat[0] = value
     with pytest.raises(ValueError, match=f"^{field.rpartition('/')[0]}"):
         bank.restore(state)
+    assert bits(bank) == before
+
+
+def test_every_field_is_checked_and_named():
+    X, labels = stream(11, 100, 3, 3)
+    bank = bank_of(3, [("one_hot", 3)])
+    learn(bank, X, coded(labels, [("one_hot", 3)]))
+    before, state = bits(bank), bank.state()
+    told = Bank.shapes(3, bank.targets, [], EXPERTS, True)
+    for field in (name for name in state if name.startswith("expert ")):
+        assert told[field] == state[field].shape
+        for bad in (np.nan, np.inf, -1e308, 1e308):
+            worse = state[field].copy()
+            worse.flat[-1] = bad
+            with pytest.raises(ValueError, match=f"^{field}: "):
+                bank.restore({**state, field: worse})
+        with pytest.raises(ValueError, match=f"^{field}: "):
+            bank.restore({**state, field: state[field].ravel()[:-1]})
     assert bits(bank) == before
 
 
