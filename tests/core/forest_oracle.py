@@ -286,15 +286,21 @@ class OracleTree:
             if node.column is not None or was_coded:
                 continue
             if self.coded:  # what the counts of classes are in codes
-                codes = np.array([self.taught(c, None)[0] for c in range(before)]).reshape(before, 4)
+                codes = np.array([self.taught(c, None)[0] for c in range(before)]).reshape(
+                    before, 4
+                )
                 node.squares *= 4
-                change = lambda cells: np.concatenate(  # noqa: E731
-                    [cells[..., :1], cells[..., 1:] @ codes], axis=-1, dtype=np.float32
+                change = (
+                    lambda cells: np.concatenate(  # noqa: E731
+                        [cells[..., :1], cells[..., 1:] @ codes], axis=-1, dtype=np.float32
+                    )
                 )
             else:
                 more = outputs - before
-                change = lambda cells: np.concatenate(  # noqa: E731
-                    [cells, np.zeros((*cells.shape[:-1], more))], axis=-1, dtype=np.float32
+                change = (
+                    lambda cells: np.concatenate(  # noqa: E731
+                        [cells, np.zeros((*cells.shape[:-1], more))], axis=-1, dtype=np.float32
+                    )
                 )
                 if not self.classes:
                     node.reference = np.append(node.reference, np.zeros(more))
