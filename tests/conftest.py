@@ -24,6 +24,7 @@ THOROUGH = {
         "error_alarm",
         "forests_against_oracle",
         "kernel_choice",
+        "label_experts",
         "memory",
     ],
     "docs": ["pages_of_ideas", "rows_page"],

@@ -3,39 +3,59 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <utility>
 
 namespace dfop {
 namespace {
 
 constexpr std::size_t kBlockRows = 128;
+// With fewer rows at a time, waking threads takes about as long as what they would do.
+constexpr std::size_t kFewestRows = 16;
+
+void enlarge(std::vector<double>& part, std::size_t size) {
+    if (part.size() < size) part.resize(size);
+}
 
 }  // namespace
+
+// The rows of a block between their experts and the combination.
+struct Bank::Block {
+    std::size_t rows = 0;
+    std::vector<unsigned char> seen;
+    std::vector<double> labels;       // as experts see them
+    std::vector<double> predictions;  // of expert k at [k * rows * outputs]
+    double* yhat = nullptr;           // where the predictions of the bank go
+
+    void fit(std::size_t count, const Bank& bank) {
+        rows = count;
+        if (seen.size() < rows) seen.resize(rows);
+        enlarge(labels, rows * bank.outputs_);
+        enlarge(predictions, bank.experts_.size() * rows * bank.outputs_);
+    }
+    double* predictions_of(std::size_t k, std::size_t outputs) {
+        return predictions.data() + k * rows * outputs;
+    }
+};
 
 // What only lives while rows are learned, shared by all banks of a thread.
 struct Bank::Workspace {
     std::vector<std::vector<double>> views;  // the features of every map
     std::vector<const double*> view_starts;
-    std::vector<double> z, labels, predictions, squared, yhat;
-    std::vector<unsigned char> seen;
+    std::vector<double> z, squared, yhat;
     std::vector<std::uint8_t> bins;
+    std::vector<Range> ranges;  // of the labels, as far as rows have been looked at
+    Block blocks[2];            // one for the experts, one for the combination beside them
 
     void fit(std::size_t rows, const Bank& bank) {
-        const std::size_t labels_needed = rows * bank.outputs_;
         if (views.size() < bank.maps_.size()) views.resize(bank.maps_.size());
         if (view_starts.size() < bank.maps_.size()) view_starts.resize(bank.maps_.size());
-        if (bank.standardised_)
-            for (std::size_t i = 0; i < bank.maps_.size(); ++i)
+        for (std::size_t i = 0; i < bank.maps_.size(); ++i)
+            if (bank.maps_[i].kind() != FeatureMap::Kind::linear)
                 enlarge(views[i], rows * bank.maps_[i].size());
         enlarge(z, rows * bank.features_);
-        enlarge(labels, labels_needed);
-        enlarge(predictions, bank.experts_.size() * labels_needed);
         enlarge(squared, bank.experts_.size());
         enlarge(yhat, bank.outputs_);
-        if (seen.size() < rows) seen.resize(rows);
         if (bank.binned_ && bins.size() < rows * bank.features_) bins.resize(rows * bank.features_);
-    }
-    static void enlarge(std::vector<double>& part, std::size_t size) {
-        if (part.size() < size) part.resize(size);
     }
 };
 
@@ -68,6 +88,7 @@ Expert Bank::fresh_expert(const ExpertDesign& expert) const {
         case residual_forest: return Forest(forest_kind(expert.kind), features_);
         case majority: return LabelExpert<Majority>(features_, expert.mu);
         case gaussian_bayes: return LabelExpert<GaussianBayes>(features_, expert.mu);
+        case histogram_bayes: return LabelExpert<HistogramBayes>(features_, expert.mu);
         case discriminant: return LabelExpert<Discriminant>(features_, expert.mu);
         case prototypes: return LabelExpert<Prototypes>(features_, expert.mu);
     }
@@ -83,19 +104,24 @@ void Bank::add_target(const TargetDesign& target) {
 }
 
 void Bank::view_row(const double* row, std::size_t t, Workspace& space) const {
-    if (binned_) bins_.find(row, space.bins.data() + t * features_);
-    if (!standardised_) return;
+    std::uint8_t* bins = space.bins.data() + t * features_;
     double* z = space.z.data() + t * features_;
-    standardiser_.standardise(row, z);
-    for (std::size_t i = 0; i < maps_.size(); ++i)
-        maps_[i].apply(z, space.views[i].data() + t * maps_[i].size());
+    if (binned_) bins_.find(row, bins);
+    if (standardised_) standardiser_.standardise(row, z);
+    for (std::size_t i = 0; i < maps_.size(); ++i) {
+        double* view = space.views[i].data() + t * maps_[i].size();
+        if (maps_[i].kind() == FeatureMap::Kind::ranks)
+            bins_.ranks(bins, view);
+        else
+            maps_[i].apply(z, view);
+    }
 }
 
-ExpertRows Bank::rows_of(const double* X, std::size_t n, Workspace& space) const {
+ExpertRows Bank::rows_of(const double* X, const Block& block, Workspace& space) const {
     for (std::size_t i = 0; i < maps_.size(); ++i)
         space.view_starts[i] =
             maps_[i].kind() == FeatureMap::Kind::linear ? X : space.views[i].data();
-    return {n,
+    return {block.rows,
             features_,
             X,
             space.z.data(),
@@ -103,21 +129,75 @@ ExpertRows Bank::rows_of(const double* X, std::size_t n, Workspace& space) const
             space.bins.data(),
             &bins_,
             nullptr,
-            space.seen.data(),
+            block.seen.data(),
             {&kZero, 0},
             {&kZero, 0},
-            space.labels.data(),
+            block.labels.data(),
             outputs_};
 }
 
+// Experts learn a block, the combination follows. Experts do not need it, so with several threads
+// it takes one block while the experts take the next.
 void Bank::learn(const double* X, std::size_t n, const double* Y, PerRow elapsed, PerRow age,
                  double* yhat) {
+    Workspace& space = workspace();
+    space.ranges.clear();
+    for (const Combiner& combiner : combiners_) space.ranges.push_back(combiner.range());
+    Block* waiting = nullptr;
     for (std::size_t t = 0, rows; t < n; t += rows) {
         rows = block_rows(n - t, age.from(t));
-        learn_block(X + t * features_, rows, Y + t * outputs_, elapsed.from(t), age.from(t),
-                    yhat + t * outputs_);
+        Block& block = space.blocks[waiting == &space.blocks[0]];
+        space.fit(rows, *this);
+        block.fit(rows, *this);
+        block.yhat = yhat + t * outputs_;
+        view_rows(X + t * features_, age.from(t), block, space);
+        bound_labels(Y + t * outputs_, block, space);
+        ExpertRows seen = rows_of(X + t * features_, block, space);
+        seen.elapsed = elapsed.from(t);
+        seen.age = age.from(t);
+        learn_block(seen, block, waiting);
+        waiting = &block;
+        if (threads_ == 1) combine(*std::exchange(waiting, nullptr));
         if (binned_ && bins_.due()) redraw_bins();
     }
+    if (waiting != nullptr) combine(*waiting);
+}
+
+void Bank::learn_block(const ExpertRows& rows, Block& block, Block* waiting) {
+    const std::size_t experts = experts_.size(), before = waiting != nullptr;
+    const auto task = [&](std::size_t i) {  // the last experts take the longest: they come first
+        if (i < before)
+            combine(*waiting);
+        else
+            learn_expert(experts - 1 - (i - before), rows, block);
+    };
+    const std::size_t threads = block.rows < kFewestRows ? 1 : threads_;
+    if (threads > 1) return ThreadPool::shared().run(before + experts, threads, task);
+    for (std::size_t i = 0; i < before + experts; ++i) task(i);
+}
+
+// An expert that corrects another one learns right behind it.
+void Bank::learn_expert(std::size_t k, ExpertRows rows, Block& block) {
+    using enum ExpertDesign::Kind;
+    if (design_.experts[k].kind == residual_forest) return;
+    const auto learn = [&](std::size_t which) {
+        std::visit([&](auto& kind) { kind.learn(rows, block.predictions_of(which, outputs_)); },
+                   experts_[which]);
+    };
+    learn(k);
+    rows.base = block.predictions_of(k, outputs_);
+    for (std::size_t i = k + 1; i < experts_.size(); ++i)
+        if (design_.experts[i].kind == residual_forest && design_.experts[i].map == k) learn(i);
+}
+
+void Bank::combine(Block& block) {
+    std::size_t first = 0;
+    for (Combiner& combiner : combiners_) {
+        combiner.learn({block.rows, outputs_, block.predictions.data() + first,
+                        block.labels.data() + first, block.seen.data(), block.yhat + first});
+        first += combiner.outputs();
+    }
+    record_errors(block);
 }
 
 // A block ends where the edges of bins are drawn anew.
@@ -132,64 +212,40 @@ std::size_t Bank::block_rows(std::size_t n, PerRow age) const {
 
 void Bank::redraw_bins() {
     const Bins::Moves moves = bins_.redraw();
-    for (Expert& expert : experts_)
+    for (Expert& expert : experts_) {
         if (auto* forest = std::get_if<Forest>(&expert)) forest->rebin(moves);
-}
-
-// The predictions that an expert corrects, which come before it.
-const double* Bank::base_of(std::size_t k, std::size_t n, const Workspace& space) const {
-    if (design_.experts[k].kind != ExpertDesign::Kind::residual_forest) return nullptr;
-    return space.predictions.data() + design_.experts[k].map * n * outputs_;
-}
-
-void Bank::learn_block(const double* X, std::size_t n, const double* Y, PerRow elapsed, PerRow age,
-                       double* yhat) {
-    Workspace& space = workspace();
-    space.fit(n, *this);
-    view_rows(X, n, age, space);
-    bound_labels(Y, n, space);
-    ExpertRows rows = rows_of(X, n, space);
-    rows.elapsed = elapsed;
-    rows.age = age;
-    for (std::size_t k = 0; k < experts_.size(); ++k) {
-        rows.base = base_of(k, n, space);
-        std::visit(
-            [&](auto& kind) { kind.learn(rows, space.predictions.data() + k * n * outputs_); },
-            experts_[k]);
+        if (auto* bayes = std::get_if<LabelExpert<HistogramBayes>>(&expert))
+            bayes->rebin(moves, bins_);
     }
-    std::size_t first = 0;
-    for (Combiner& combiner : combiners_) {
-        combiner.learn({n, outputs_, space.predictions.data() + first, space.labels.data() + first,
-                        space.seen.data(), yhat + first});
-        first += combiner.outputs();
-    }
-    record_errors(n, space);
 }
 
-void Bank::view_rows(const double* X, std::size_t n, PerRow age, Workspace& space) {
-    for (std::size_t t = 0; t < n; ++t) {
-        space.seen[t] = !std::isinf(age[t]);
+void Bank::view_rows(const double* X, PerRow age, Block& block, Workspace& space) {
+    for (std::size_t t = 0; t < block.rows; ++t) {
+        block.seen[t] = !std::isinf(age[t]);
         view_row(X + t * features_, t, space);
-        if (standardised_ && space.seen[t]) standardiser_.update(X + t * features_);
-        if (binned_ && space.seen[t]) bins_.learn(X + t * features_);
+        if (standardised_ && block.seen[t]) standardiser_.update(X + t * features_);
+        if (binned_ && block.seen[t]) bins_.learn(X + t * features_);
     }
 }
 
-void Bank::bound_labels(const double* Y, std::size_t n, Workspace& space) const {
-    std::copy_n(Y, n * outputs_, space.labels.begin());
+void Bank::bound_labels(const double* Y, Block& block, Workspace& space) const {
+    std::copy_n(Y, block.rows * outputs_, block.labels.begin());
     std::size_t first = 0;
-    for (const Combiner& combiner : combiners_) {
-        combiner.bound_labels(n, outputs_, space.seen.data(), space.labels.data() + first);
-        first += combiner.outputs();
+    for (std::size_t c = 0; c < combiners_.size(); ++c) {
+        combiners_[c].bound_labels(block.rows, outputs_, block.seen.data(),
+                                   block.labels.data() + first, space.ranges[c]);
+        first += combiners_[c].outputs();
     }
 }
 
-void Bank::record_errors(std::size_t n, Workspace& space) {
-    for (std::size_t t = 0; t < n; ++t) {
-        if (!space.seen[t]) continue;
-        const double* labels = space.labels.data() + t * outputs_;
+void Bank::record_errors(const Block& block) {
+    Workspace& space = workspace();
+    enlarge(space.squared, experts_.size());
+    for (std::size_t t = 0; t < block.rows; ++t) {
+        if (!block.seen[t]) continue;
+        const double* labels = block.labels.data() + t * outputs_;
         for (std::size_t k = 0; k < experts_.size(); ++k) {
-            const double* predicted = space.predictions.data() + (k * n + t) * outputs_;
+            const double* predicted = block.predictions.data() + (k * block.rows + t) * outputs_;
             double sum = 0.0;
             std::size_t o = 0;
             for (const TargetDesign& target : design_.targets)
@@ -203,40 +259,50 @@ void Bank::record_errors(std::size_t n, Workspace& space) {
     }
 }
 
+// Blocks of rows do not depend on each other here, so each thread takes whole ones.
 void Bank::predict(const double* X, std::size_t n, double* yhat) const {
-    Workspace& space = workspace();
-    for (std::size_t start = 0; start < n; start += kBlockRows) {
-        const std::size_t rows = std::min(kBlockRows, n - start);
-        predict_block(X + start * features_, rows, space);
+    const auto predict_from = [&](std::size_t i) {
+        const std::size_t start = i * kBlockRows, rows = std::min(kBlockRows, n - start);
+        Block& block = predict_block(X + start * features_, rows);
         std::size_t first = 0;
         for (const Combiner& combiner : combiners_) {
-            combiner.predict({rows, outputs_, space.predictions.data() + first, nullptr, nullptr,
+            combiner.predict({rows, outputs_, block.predictions.data() + first, nullptr, nullptr,
                               yhat + start * outputs_ + first});
             first += combiner.outputs();
         }
-    }
+    };
+    const std::size_t blocks = (n + kBlockRows - 1) / kBlockRows;
+    if (threads_ > 1 && blocks > 1)
+        ThreadPool::shared().run(blocks, threads_, predict_from);
+    else
+        for (std::size_t i = 0; i < blocks; ++i) predict_from(i);
 }
 
 void Bank::predict_each(const double* X, std::size_t n, double* predictions) const {
-    Workspace& space = workspace();
     for (std::size_t start = 0; start < n; start += kBlockRows) {
         const std::size_t rows = std::min(kBlockRows, n - start);
-        predict_block(X + start * features_, rows, space);
+        Block& block = predict_block(X + start * features_, rows);
         for (std::size_t k = 0; k < experts_.size(); ++k)
-            std::copy_n(space.predictions.data() + k * rows * outputs_, rows * outputs_,
+            std::copy_n(block.predictions_of(k, outputs_), rows * outputs_,
                         predictions + (k * n + start) * outputs_);
     }
 }
 
-void Bank::predict_block(const double* X, std::size_t n, Workspace& space) const {
+// In the workspace of this thread.
+Bank::Block& Bank::predict_block(const double* X, std::size_t n) const {
+    Workspace& space = workspace();
+    Block& block = space.blocks[0];
     space.fit(n, *this);
+    block.fit(n, *this);
     for (std::size_t t = 0; t < n; ++t) view_row(X + t * features_, t, space);
-    ExpertRows rows = rows_of(X, n, space);
+    ExpertRows rows = rows_of(X, block, space);
     for (std::size_t k = 0; k < experts_.size(); ++k) {
-        rows.base = base_of(k, n, space);
-        double* predictions = space.predictions.data() + k * n * outputs_;
+        if (design_.experts[k].kind == ExpertDesign::Kind::residual_forest)
+            rows.base = block.predictions_of(design_.experts[k].map, outputs_);
+        double* predictions = block.predictions_of(k, outputs_);
         std::visit([&](const auto& kind) { kind.predict(rows, predictions); }, experts_[k]);
     }
+    return block;
 }
 
 void Bank::forget(double elapsed) {

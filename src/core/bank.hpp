@@ -13,6 +13,7 @@
 #include "expert_kinds.hpp"
 #include "feature_map.hpp"
 #include "standardiser.hpp"
+#include "threads.hpp"
 
 namespace dfop {
 
@@ -35,14 +36,16 @@ struct BankDesign {
 // Whether some map or expert needs standardised features.
 inline bool is_standardised(const BankDesign& design) {
     for (const MapDesign& map : design.maps)
-        if (map.kind != FeatureMap::Kind::linear) return true;
+        if (FeatureMap::is_standardised(map.kind)) return true;
     for (const ExpertDesign& expert : design.experts)
         if (needs_standardised(expert.kind)) return true;
     return false;
 }
 
-// Whether some expert needs the bins of the rows.
+// Whether some map or expert needs the bins of the rows.
 inline bool is_binned(const BankDesign& design) {
+    for (const MapDesign& map : design.maps)
+        if (map.kind == FeatureMap::Kind::ranks) return true;
     for (const ExpertDesign& expert : design.experts)
         if (needs_bins(expert.kind)) return true;
     return false;
@@ -87,6 +90,10 @@ public:
     void set_shadow(std::size_t target, bool shadow) { design_.targets[target].shadow = shadow; }
     bool learned() const { return errors_.rows() > 0.0; }
 
+    // On how many threads experts learn and rows are predicted; no bit depends on it.
+    void set_threads(std::size_t threads) { threads_ = threads; }
+    std::size_t threads() const { return threads_; }
+
     std::size_t features() const { return features_; }
     std::size_t outputs() const { return outputs_; }
     const BankDesign& design() const { return design_; }
@@ -101,24 +108,25 @@ public:
     void settle();
 
 private:
+    struct Block;
     struct Workspace;
     static Workspace& workspace();
 
     void add_target(const TargetDesign& target);
     Expert fresh_expert(const ExpertDesign& expert) const;
     void view_row(const double* row, std::size_t t, Workspace& space) const;
-    ExpertRows rows_of(const double* X, std::size_t n, Workspace& space) const;
+    ExpertRows rows_of(const double* X, const Block& block, Workspace& space) const;
     std::size_t block_rows(std::size_t n, PerRow age) const;
     void redraw_bins();
-    const double* base_of(std::size_t k, std::size_t n, const Workspace& space) const;
-    void predict_block(const double* X, std::size_t n, Workspace& space) const;
-    void learn_block(const double* X, std::size_t n, const double* Y, PerRow elapsed, PerRow age,
-                     double* yhat);
-    void view_rows(const double* X, std::size_t n, PerRow age, Workspace& space);
-    void bound_labels(const double* Y, std::size_t n, Workspace& space) const;
-    void record_errors(std::size_t n, Workspace& space);
+    void view_rows(const double* X, PerRow age, Block& block, Workspace& space);
+    void bound_labels(const double* Y, Block& block, Workspace& space) const;
+    void learn_block(const ExpertRows& rows, Block& block, Block* waiting);
+    void learn_expert(std::size_t k, ExpertRows rows, Block& block);
+    void combine(Block& block);
+    void record_errors(const Block& block);
+    Block& predict_block(const double* X, std::size_t n) const;
 
-    std::size_t features_, outputs_ = 0;
+    std::size_t features_, outputs_ = 0, threads_ = 1;
     BankDesign design_;
     bool standardised_, binned_;
     Standardiser standardiser_;

@@ -17,11 +17,11 @@ namespace {
 using GuardedBank = Guarded<Bank>;
 
 // In the order of the enumerations.
-constexpr const char* kMaps[] = {"linear", "fourier", "products", "sparse"};
+constexpr const char* kMaps[] = {"linear", "fourier", "products", "sparse", "ranks"};
 // A filter is named by the number of its map.
-constexpr const char* kKinds[] = {"filter",         "no_change",      "majority",
-                                  "gaussian_bayes", "discriminant",   "prototypes",
-                                  "quick_forest",   "careful_forest", "residual_forest"};
+constexpr const char* kKinds[] = {
+    "filter",   "no_change",      "quick_forest",    "careful_forest", "residual_forest",
+    "majority", "gaussian_bayes", "histogram_bayes", "discriminant",   "prototypes"};
 constexpr const char* kCodings[] = {"number", "margin", "one_hot"};
 
 template <class Enum, std::size_t N>
@@ -56,6 +56,7 @@ ExpertDesign expert_of(const ExpertTuple& expert, std::size_t maps) {
     const auto kind = named<ExpertDesign::Kind>(kKinds, std::get<std::string>(what));
     require(kind != filter, "a filter is named by its map");
     require(walk == 0.0, "only filters walk");
+    require(kind != histogram_bayes || mu == 0.0, "a histogram_bayes does not forget: mu is 0");
     return {kind, 0, mu, 0.0};
 }
 
@@ -291,6 +292,14 @@ void bind_bank(nb::module_& m) {
                     "intercept"_a)
         .def_static("check_state", &check, "features"_a, "targets"_a, "maps"_a, "experts"_a,
                     "intercept"_a, "state"_a)
+        .def_prop_rw(
+            "threads", [](GuardedBank& g) { return g.model.threads(); },
+            [](GuardedBank& g, std::size_t threads) {
+                const auto held = g.lock();
+                require(threads >= 1 && threads <= ThreadPool::kMostThreads,
+                        "threads must be 1 to 256");
+                g.model.set_threads(threads);
+            })
         .def_prop_ro("features", [](GuardedBank& g) { return g.model.features(); })
         .def_prop_ro("outputs", [](GuardedBank& g) { return g.model.outputs(); })
         .def_prop_ro("intercept", [](GuardedBank& g) { return g.model.design().intercept; })

@@ -30,6 +30,13 @@ void Bins::find(const double* x, std::uint8_t* bins) const {
     }
 }
 
+void Bins::ranks(const std::uint8_t* bins, double* out) const {
+    for (std::size_t j = 0; j < features(); ++j) {
+        const auto last = static_cast<double>(edge_count(j));
+        out[j] = last > 0.0 ? 2.0 * bins[j] / last - 1.0 : 0.0;
+    }
+}
+
 void Bins::learn(const double* x) {
     rows_ += 1.0;
     if (rows_ > kAll && std::fmod(rows_, kNth) != 0.0) return;

@@ -35,6 +35,8 @@ public:
 
     // The bin of every value of a row: how many edges are not above it.
     void find(const double* x, std::uint8_t* bins) const;
+    // Where in its column the bin of every value lies, from -1 to 1; 0 where there is one bin only.
+    void ranks(const std::uint8_t* bins, double* out) const;
     // Increasing; those beyond the last are kNoEdge.
     const double* edges(std::size_t column) const { return edges_.data() + column * kEdges; }
     std::size_t edge_count(std::size_t column) const { return edge_counts_[column]; }

@@ -84,9 +84,10 @@ public:
     // are what they would be had they been there from the start.
     void add_outputs(std::size_t count);
 
-    // Draws in what is far out of row t's number at [t * width].
+    // Draws in what is far out of row t's number at [t * width]; the range grows with the labels.
     void bound_labels(std::size_t rows, std::size_t width, const unsigned char* seen,
-                      double* labels) const;
+                      double* labels, Range& range) const;
+    Range range() const { return outputs_.empty() ? Range::of(coding_) : outputs_[0].range; }
 
     // Rows with the predictions of all experts: expert k, row t, output o at
     // [(k * rows + t) * width + o]. They are clipped to the labels seen before the row.

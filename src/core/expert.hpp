@@ -33,13 +33,14 @@ struct ExpertDesign {
     enum class Kind {
         filter,
         no_change,
-        majority,
-        gaussian_bayes,
-        discriminant,
-        prototypes,
         quick_forest,
         careful_forest,
-        residual_forest
+        residual_forest,
+        majority,
+        gaussian_bayes,
+        histogram_bayes,
+        discriminant,
+        prototypes
     };
 
     Kind kind;

@@ -12,6 +12,7 @@
 #include "expert_no_change.hpp"
 #include "forest.hpp"
 #include "gaussian_bayes.hpp"
+#include "histogram_bayes.hpp"
 #include "label_expert.hpp"
 #include "majority.hpp"
 #include "prototypes.hpp"
@@ -21,18 +22,21 @@ namespace dfop {
 template <ExpertKind... Kinds>
 using AnyOf = std::variant<Kinds...>;
 
-using Expert = AnyOf<FilterExpert, NoChange, LabelExpert<Majority>, LabelExpert<GaussianBayes>,
-                     LabelExpert<Discriminant>, LabelExpert<Prototypes>, Forest>;
+using Expert =
+    AnyOf<FilterExpert, NoChange, Forest, LabelExpert<Majority>, LabelExpert<GaussianBayes>,
+          LabelExpert<HistogramBayes>, LabelExpert<Discriminant>, LabelExpert<Prototypes>>;
 
 // Whether a kind reads the standardised rows; filters have them from their map.
 inline bool needs_standardised(ExpertDesign::Kind kind) {
-    return kind == ExpertDesign::Kind::discriminant || kind == ExpertDesign::Kind::prototypes;
+    using enum ExpertDesign::Kind;
+    return kind == discriminant || kind == prototypes;
 }
 
 // Whether a kind reads the bins of the rows.
 inline bool needs_bins(ExpertDesign::Kind kind) {
     using enum ExpertDesign::Kind;
-    return kind == quick_forest || kind == careful_forest || kind == residual_forest;
+    return kind == quick_forest || kind == careful_forest || kind == residual_forest ||
+           kind == histogram_bayes;
 }
 
 // What an expert of a bank is made for, beside its own design.
@@ -75,6 +79,7 @@ void expert_fields(const ExpertDesign& design, const ExpertPlace& place, Any* ex
                                   std::get_if<Forest>(expert), visit);
         case majority: return label_fields<Majority>(place, expert, visit);
         case gaussian_bayes: return label_fields<GaussianBayes>(place, expert, visit);
+        case histogram_bayes: return label_fields<HistogramBayes>(place, expert, visit);
         case discriminant: return label_fields<Discriminant>(place, expert, visit);
         case prototypes: return label_fields<Prototypes>(place, expert, visit);
     }

@@ -5,6 +5,7 @@
 //   sparse   every wave sees two features, or the only one: sums of curves of few features, which
 //            need far fewer waves
 //   products the features and their products
+//   ranks    in which bin of its column a feature is, from -1 to 1: made by the bins, see bank.cpp
 #pragma once
 
 #include <algorithm>
@@ -22,7 +23,7 @@ namespace dfop {
 
 class FeatureMap {
 public:
-    enum class Kind { linear, fourier, products, sparse };
+    enum class Kind { linear, fourier, products, sparse, ranks };
 
     FeatureMap(Kind kind, std::size_t features, double width, std::size_t count)
         : kind_(kind), width_(width), count_(count) {
@@ -49,7 +50,7 @@ public:
         features_ += count;
     }
 
-    // Of one standardised row; the linear map has nothing to do.
+    // Of one standardised row; where nothing is made of it there is nothing to do.
     void apply(const double* z, double* out) const {
         if (kind_ == Kind::products) {
             for (std::size_t j = 0; j < features_; ++j) {  // a new feature adds at the end
@@ -68,11 +69,12 @@ public:
         }
     }
 
+    static bool is_standardised(Kind kind) { return kind != Kind::linear && kind != Kind::ranks; }
     static bool has_waves(Kind kind) { return kind == Kind::fourier || kind == Kind::sparse; }
 
     // How many features a map makes of `features`.
     static std::size_t size(Kind kind, std::size_t features, std::size_t count) {
-        if (kind == Kind::linear) return features;
+        if (!is_standardised(kind)) return features;
         if (has_waves(kind)) return count;
         return bounded_size(features) * (features + 3) / 2;
     }

@@ -13,9 +13,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "bins.hpp"
 #include "expert.hpp"
 #include "fading.hpp"
 #include "label_code.hpp"
@@ -24,7 +26,8 @@ namespace dfop {
 
 struct LabelRow {
     const double* x;
-    const double* z;  // standardised
+    const double* z;           // standardised
+    const std::uint8_t* bins;  // of every value
 };
 
 template <class Kind>
@@ -63,6 +66,11 @@ public:
     }
     void forget(double elapsed) {
         for (Kind& kind : kinds_) kind.pass(fading_.discount(elapsed));
+    }
+
+    // Only of a kind that keeps histograms: their edges were drawn anew.
+    void rebin(const Bins::Moves& moves, const Bins& bins) {
+        for (Kind& kind : kinds_) kind.rebin(moves, bins);
     }
 
     void add_features(std::size_t count) {
@@ -109,7 +117,8 @@ public:
 
 private:
     static LabelRow row(const ExpertRows& rows, std::size_t t) {
-        return {rows.X + t * rows.features, rows.z + t * rows.features};
+        const std::size_t first = t * rows.features;
+        return {rows.X + first, rows.z + first, rows.bins + first};
     }
     static double* probabilities(std::size_t classes) {
         thread_local std::vector<double> p;

@@ -149,6 +149,7 @@ class Bank:
     def maps(self) -> list[tuple[str, float, int]]: ...
     @property
     def experts(self) -> list[ExpertDesign]: ...
+    threads: int
 
 MOST_TEXTS: int
 BUCKETS: int

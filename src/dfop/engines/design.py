@@ -43,12 +43,31 @@ LABEL_PRIOR, NUMBER_PRIOR = 30.0, 3000.0
 scaled to at most 1, 1/d of it. Labels are noisy; numbers may be known far better than their
 range."""
 
-KINDS = {"no_change": "the last label again"}
+FOREST_BASE = 3e-4
+"""The mu of the linear filter whose errors the residual forest learns."""
+WIDEST_DISCRIMINANTS = ((0.0, 100), (1e-3, 40))
+"""The mu of a linear discriminant, and for how many columns at most: it costs their square."""
+BAYES_FORGETTING = (0.0, 1e-2)
+PROTOTYPE_FORGETTING = 1e-3
+RANK_FORGETTING = (0.0, 1e-3)
+
+KINDS = {
+    "quick_forest": "trees that split early",
+    "careful_forest": "trees that split late",
+    "residual_forest": "trees on what a line leaves over",
+    "gaussian_bayes": "Gaussian naive Bayes",
+    "histogram_bayes": "naive Bayes on histograms",
+    "discriminant": "linear discriminants",
+    "prototypes": "prototypes of the classes",
+    "majority": "the most frequent class",
+    "no_change": "the last label again",
+}
 """Experts that are no filters, in words."""
 
 Map = tuple[str, float, int]
 Design = tuple[list[Map], list[ExpertDesign]]
 _LINEAR: Map = ("linear", 0.0, 0)
+_RANKS: Map = ("ranks", 0.0, 0)
 _PRODUCTS: Map = ("products", 0.0, 0)
 _FOURIER: tuple[Map, ...] = tuple(("fourier", width, CURVES) for width in WIDTHS)
 
@@ -84,24 +103,33 @@ def _filters(
 
 def _pool_for_labels(columns: int) -> Design:
     width = LABEL_WIDTH * math.sqrt(max(columns, 1))
-    maps = [
-        _LINEAR,
-        ("fourier", width, CURVES),
-        ("sparse", SPARSE_LABEL_WIDTH, CURVES),
-    ]
+    maps = [_LINEAR, ("fourier", width, CURVES), ("sparse", SPARSE_LABEL_WIDTH, CURVES), _RANKS]
     experts = _filters(0, LABEL_FORGETTING, LABEL_WALKS)
+    experts += _filters(3, RANK_FORGETTING, ())
+    experts += [("no_change", 0.0, 0.0), ("majority", 0.0, 0.0)]
+    experts += [("gaussian_bayes", mu, 0.0) for mu in BAYES_FORGETTING]
+    experts.append(("histogram_bayes", 0.0, 0.0))
+    experts += [("discriminant", mu, 0.0) for mu, most in WIDEST_DISCRIMINANTS if columns <= most]
+    experts.append(("prototypes", PROTOTYPE_FORGETTING, 0.0))
     experts += _filters(1, CURVED_FORGETTING, ())
     experts += _filters(2, CURVED_FORGETTING, ())
-    return maps, [*experts, ("no_change", 0.0, 0.0)]
+    return maps, experts + _forests()
 
 
 def _pool_for_numbers() -> Design:
-    maps = [
-        _LINEAR,
-        ("fourier", NUMBER_WIDTH, CURVES),
-        ("sparse", SPARSE_NUMBER_WIDTH, CURVES),
-    ]
+    width, sparse = NUMBER_WIDTH, SPARSE_NUMBER_WIDTH
+    maps = [_LINEAR, ("fourier", width, CURVES), ("sparse", sparse, CURVES), _RANKS]
     experts = _filters(0)
+    experts += _filters(3, RANK_FORGETTING, ())
+    experts.append(("no_change", 0.0, 0.0))
     experts += _filters(1, CURVED_FORGETTING, ())
     experts += _filters(2, CURVED_FORGETTING, SPARSE_NUMBER_WALKS)
-    return maps, [*experts, ("no_change", 0.0, 0.0)]
+    return maps, experts + _forests()
+
+
+def _forests() -> list[ExpertDesign]:
+    return [
+        ("quick_forest", 0.0, 0.0),
+        ("careful_forest", 0.0, 0.0),
+        ("residual_forest", FOREST_BASE, 0.0),
+    ]

@@ -98,7 +98,7 @@ def read_design(
 
 def _read_map(kind: Any, width: Any, count: Any) -> Map:
     curved = kind in _WAVES
-    if not curved and kind not in ("linear", "products"):
+    if not curved and kind not in ("linear", "products", "ranks"):
         raise ValueError(f"a map of kind {kind!r}")
     width, count = number(width), whole(count, _MOST_CURVES)
     if (curved and not (1e-6 <= width <= 1e6 and count)) or (not curved and (width or count)):

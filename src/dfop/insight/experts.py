@@ -25,9 +25,11 @@ class Expert:
     Attributes
     ----------
     kind : str
-        "filter" (recursive least squares), or what else it is: "no_change".
+        "filter" (recursive least squares), or what else it is: a key of
+        `dfop.engines.design.KINDS`.
     features : str or None
-        What a filter sees: "linear", "rff", "sparse rff" (waves of two features each) or "poly".
+        What a filter sees: "linear", "rff", "sparse rff" (waves of two features each),
+        "poly" or "ranks".
     width : float or None
         Of its random Fourier features.
     forgetting : float
@@ -63,12 +65,19 @@ class Expert:
     recent_error: float
 
 
-_SHOWN = {"linear": "linear", "fourier": "rff", "products": "poly", "sparse": "sparse rff"}
+_SHOWN = {
+    "linear": "linear",
+    "fourier": "rff",
+    "products": "poly",
+    "sparse": "sparse rff",
+    "ranks": "ranks",
+}
 _WORDS = {
     "linear": "the features",
     "fourier": "{} waves of all features",
     "sparse": "{} waves of two features each",
     "products": "the features and their products",
+    "ranks": "their ranks",
 }
 
 
