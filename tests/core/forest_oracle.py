@@ -1,11 +1,12 @@
 """Bins, trees and forests in plain Python, one row and one cell at a time, from their formulas.
 
-Everything is as src/core/bins.hpp, leaf_statistics.hpp, tree.hpp and forest.hpp say it, but for what
-only saves time or digits: no units, no places of nodes, sums of squares worked out anew.
+Everything is as src/core/bins.hpp, leaf_statistics.hpp, tree.hpp and forest.hpp say it, but for
+what only saves time or digits: no units, no places of nodes, sums of squares worked out anew.
 """
 
 import math
 from bisect import bisect_left, bisect_right
+from itertools import pairwise
 
 import numpy as np
 
@@ -65,7 +66,7 @@ class OracleBins:
         values.insert(at, value)
         weights.insert(at, 1)
         if len(values) > VALUES:
-            pairs = [a + b for a, b in zip(weights[:-1], weights[1:], strict=True)]
+            pairs = [a + b for a, b in pairwise(weights)]
             i = pairs.index(min(pairs))
             values[i] += (values[i + 1] - values[i]) * (weights[i + 1] / pairs[i])
             weights[i] = pairs[i]
@@ -73,7 +74,7 @@ class OracleBins:
 
     @staticmethod
     def draw(values, weights):
-        middles = [a / 2 + b / 2 for a, b in zip(values[:-1], values[1:], strict=True)]
+        middles = [a / 2 + b / 2 for a, b in pairwise(values)]
         if len(values) <= BINS:
             return middles
         edges, below, due = [], 0, sum(weights) / BINS
@@ -285,26 +286,20 @@ class OracleTree:
             node.sums = np.append(node.sums, np.zeros(outputs - before))
             if node.column is not None or was_coded:
                 continue
-            if self.coded:  # what the counts of classes are in codes
-                codes = np.array([self.taught(c, None)[0] for c in range(before)]).reshape(
-                    before, 4
-                )
+            node.cells, node.all = (self.more_sums(part, before) for part in (node.cells, node.all))
+            if self.coded:
                 node.squares *= 4
-                change = (
-                    lambda cells: np.concatenate(  # noqa: E731
-                        [cells[..., :1], cells[..., 1:] @ codes], axis=-1, dtype=np.float32
-                    )
-                )
-            else:
-                more = outputs - before
-                change = (
-                    lambda cells: np.concatenate(  # noqa: E731
-                        [cells, np.zeros((*cells.shape[:-1], more))], axis=-1, dtype=np.float32
-                    )
-                )
-                if not self.classes:
-                    node.reference = np.append(node.reference, np.zeros(more))
-            node.cells, node.all = change(node.cells), change(node.all)
+            elif not self.classes:
+                node.reference = np.append(node.reference, np.zeros(outputs - before))
+
+    def more_sums(self, cells, before):
+        """Return cells with sums for more outputs; what counts of classes are in codes."""
+        if not self.coded:
+            none = np.zeros((*cells.shape[:-1], self.outputs - before), np.float32)
+            return np.concatenate([cells, none], axis=-1)
+        codes = [self.taught(label, None)[0] for label in range(before)]
+        sums = cells[..., 1:] @ np.reshape(codes, (before, 4))
+        return np.concatenate([cells[..., :1], sums], axis=-1, dtype=np.float32)
 
 
 class OracleForest:
