@@ -22,6 +22,7 @@ THOROUGH = {
         "bank_against_oracle",
         "calibration",
         "error_alarm",
+        "forests_against_oracle",
         "kernel_choice",
         "label_experts",
         "memory",

@@ -19,7 +19,7 @@ LABEL, NUMBER, RESIDUAL = (
 def bank():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(600, 3))
-    at = (X[:, 0] > 0) + (X[:, 1] > 0.5)
+    at = np.add(X[:, 0] > 0, X[:, 1] > 0.5, dtype=np.int64)
     bank = Bank(3, TARGETS, [("linear", 0.0, 0)], EXPERTS, True, 30.0, True, 1e6)
     Y = np.column_stack([at + 0.1 * X[:, 2], np.eye(4)[at]])
     bank.learn(X, Y, np.ones(1), np.zeros(1), np.empty(Y.shape))
@@ -96,6 +96,9 @@ def test_two_leaves_have_two_places(bank):
 
 
 def test_a_residual_forest_follows_the_filter_that_it_corrects():
-    for experts in ([("residual_forest", 0.0, 0.0)], [(0, 0.1, 0.0), ("residual_forest", 0.2, 0.0)]):
+    for experts in (
+        [("residual_forest", 0.0, 0.0)],
+        [(0, 0.1, 0.0), ("residual_forest", 0.2, 0.0)],
+    ):
         with pytest.raises(ValueError, match="follows the linear filter"):
             Bank(2, [("number", 1)], [("linear", 0.0, 0)], experts, True, 30.0, True, 1e6)
