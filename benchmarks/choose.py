@@ -39,6 +39,7 @@ CANDIDATES: dict[str, list[ExpertDesign]] = {
     "majority that forgets": [("majority", 0.01, 0.0)],
     "Gaussian Bayes of medium memory": [("gaussian_bayes", 0.001, 0.0)],
     "faster prototypes": [("prototypes", 0.01, 0.0)],
+    "a faster discriminant": [("discriminant", 0.01, 0.0)],
 }
 LABEL_KINDS = ("majority", "gaussian_bayes", "histogram_bayes", "discriminant", "prototypes")
 
