@@ -25,6 +25,8 @@ from .values import Reading, known, listed, number, whole
 _VIEWS = {"rff": {"fourier"}, "poly": {"products"}, "linear": {"linear"}}
 _WAVES = ("fourier", "sparse")
 _MOST_EXPERTS, _MOST_CURVES = 1000, 10_000
+_ONCE_WIDEST = 20
+"""Coded columns above which earlier versions had no curves."""
 _FEW = 1000
 """Numbers that are not worth a shorter form."""
 _MOST_FREE_OUTPUTS = 1000
@@ -71,7 +73,7 @@ def read_engine(model: Model, described: Any, reading: Reading) -> Engine:
         raise ValueError(f"{outputs} outputs without weights")
     if not several:
         return restore_filter(width, outputs, intercept, prior, cap, fields)
-    maps, experts = read_design(described, settings)
+    maps, experts = read_design(described, settings, width)
     relative = settings.prior_variance is None
     return restore_bank(width, targets, maps, experts, intercept, prior, relative, cap, fields)
 
@@ -90,7 +92,7 @@ def _clipped(prior: float) -> float:
 
 
 def read_design(
-    described: dict[str, Any], settings: Settings
+    described: dict[str, Any], settings: Settings, width: int
 ) -> tuple[list[Map], list[ExpertDesign]]:
     """Return maps and experts; refuse a design that the settings would not have made."""
     maps = [_read_map(*view) for view in listed(described["maps"], "maps")]
@@ -103,6 +105,7 @@ def read_design(
     views = {kind for kind, _, _ in maps}
     if settings.features == "auto":  # any pool that some version started with
         fits = "linear" in views and "products" not in views
+        fits = fits and ("fourier" in views or width > _ONCE_WIDEST)
     else:
         filters = all(isinstance(expert[0], int) for expert in experts)
         fits = filters and views == _VIEWS[settings.features]

@@ -31,7 +31,7 @@ def old_engine(old: Any, targets: list[Any], width: int, *, grows: bool = False)
             fields, outputs = _with_margin(fields)
         return restore_filter(width, outputs, intercept, float(prior), cap, fields)
     described = old.state["bank"]
-    maps, experts = read_design(described, settings)
+    maps, experts = read_design(described, settings, width)
     fields = bank_fields(described, old.reading, width, targets)
     if grows:
         fields = _with_spare(fields, outputs, len(experts))
