@@ -23,7 +23,15 @@ THOROUGH = {
         "svm",
     ],
     "cli": ["demo"],
-    "core": ["bank_against_oracle", "calibration", "error_alarm", "kernel_choice", "memory"],
+    "core": [
+        "bank_against_oracle",
+        "calibration",
+        "error_alarm",
+        "forests_against_oracle",
+        "kernel_choice",
+        "label_experts",
+        "memory",
+    ],
     "docs": ["pages_of_ideas", "rows_page"],
     "evaluation": ["docs", "honesty", "prequential", "result", "trials"],
     "faces": [

@@ -58,7 +58,7 @@ def experts():
     groups = {
         "linear, slow (mu to .001)": lambda e: e.features == "linear" and _slow(e),
         "linear, fast or walking": lambda e: e.features == "linear" and not _slow(e),
-        "curved": lambda e: e.features == "rff",
+        "curved or trees": lambda e: e.features != "linear",
     }
     shares = []
     for start in range(0, ROWS, STEP):

@@ -2,56 +2,60 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
+#include <utility>
 
 namespace dfop {
 namespace {
 
 constexpr std::size_t kBlockRows = 128;
-constexpr double kLeastDiscount = 1e-300;
+// With fewer rows at a time, waking threads takes about as long as what they would do.
+constexpr std::size_t kFewestRows = 16;
+
+void enlarge(std::vector<double>& part, std::size_t size) {
+    if (part.size() < size) part.resize(size);
+}
 
 }  // namespace
 
-// A row that stands for c rows decays the past by lam^c and enters with 1 + lam + ... + lam^(c-1),
-// and one that came a while ago has faded as long.
-Fading::Fading(const ExpertDesign& expert)
-    : mu(expert.mu), rate(-std::log1p(-expert.mu)), walk(expert.walk) {}
+// The rows of a block between their experts and the combination.
+struct Bank::Block {
+    std::size_t rows = 0;
+    std::vector<unsigned char> seen;
+    std::vector<double> labels;       // as experts see them
+    std::vector<double> predictions;  // of expert k at [k * rows * outputs]
+    double* yhat = nullptr;           // where the predictions of the bank go
 
-double Fading::discount(double elapsed) const {
-    if (elapsed == 0.0) return 1.0;
-    if (elapsed == 1.0) return 1.0 - mu;
-    return std::max(std::exp(-rate * elapsed), kLeastDiscount);
-}
-
-double Fading::gain(double elapsed, double age) const {
-    if (std::isinf(age)) return 0.0;
-    double copies = 1.0;
-    if (elapsed > 0.0 && elapsed != 1.0)
-        copies = mu > 0.0 ? -std::expm1(-rate * elapsed) / mu : elapsed;
-    return age > 0.0 ? copies * std::exp(-rate * age) : copies;
-}
+    void fit(std::size_t count, const Bank& bank) {
+        rows = count;
+        if (seen.size() < rows) seen.resize(rows);
+        enlarge(labels, rows * bank.outputs_);
+        enlarge(predictions, bank.experts_.size() * rows * bank.outputs_);
+    }
+    double* predictions_of(std::size_t k, std::size_t outputs) {
+        return predictions.data() + k * rows * outputs;
+    }
+};
 
 // What only lives while rows are learned, shared by all banks of a thread.
 struct Bank::Workspace {
     std::vector<std::vector<double>> views;  // the features of every map
-    std::vector<double> z, labels, predictions, discount, gain, walk, squared, yhat;
-    std::vector<unsigned char> seen;
+    std::vector<const double*> view_starts;
+    std::vector<double> z, squared, yhat;
+    std::vector<std::uint8_t> bins;
+    std::vector<Range> ranges;  // of the labels, as far as rows have been looked at
+    Block blocks[2];            // one for the experts, one for the combination beside them
 
     void fit(std::size_t rows, const Bank& bank) {
-        const std::size_t labels_needed = rows * bank.outputs_;
         if (views.size() < bank.maps_.size()) views.resize(bank.maps_.size());
-        if (bank.curved_)
-            for (std::size_t i = 0; i < bank.maps_.size(); ++i)
+        if (view_starts.size() < bank.maps_.size()) view_starts.resize(bank.maps_.size());
+        for (std::size_t i = 0; i < bank.maps_.size(); ++i)
+            if (bank.maps_[i].kind() != FeatureMap::Kind::linear)
                 enlarge(views[i], rows * bank.maps_[i].size());
-        enlarge(z, bank.features_);
-        enlarge(labels, labels_needed);
-        enlarge(predictions, bank.experts_.size() * labels_needed);
-        for (auto* part : {&discount, &gain, &walk}) enlarge(*part, rows);
+        enlarge(z, rows * bank.features_);
         enlarge(squared, bank.experts_.size());
         enlarge(yhat, bank.outputs_);
-        if (seen.size() < rows) seen.resize(rows);
-    }
-    static void enlarge(std::vector<double>& part, std::size_t size) {
-        if (part.size() < size) part.resize(size);
+        if (bank.binned_ && bins.size() < rows * bank.features_) bins.resize(rows * bank.features_);
     }
 };
 
@@ -61,97 +65,187 @@ Bank::Workspace& Bank::workspace() {
 }
 
 Bank::Bank(std::size_t features, const BankDesign& design)
-    : features_(features), design_(design), curved_(is_curved(design)), standardiser_(features),
+    : features_(features), design_(design), standardised_(is_standardised(design)),
+      binned_(is_binned(design)), standardiser_(features), bins_(binned_ ? features : 0),
       errors_(design.experts.size()) {
     for (const MapDesign& map : design_.maps)
         maps_.emplace_back(map.kind, features, map.width, map.count);
-    for (const ExpertDesign& expert : design_.experts) {
-        fadings_.emplace_back(expert);
-        experts_.emplace_back(maps_[expert.map].size(), 0, design_.intercept,
-                              design_.prior_variance, design_.relative_prior, design_.cap);
-    }
+    for (const ExpertDesign& expert : design_.experts) experts_.push_back(fresh_expert(expert));
     design_.targets.clear();
     for (const TargetDesign& target : design.targets) add_target(target);
+}
+
+Expert Bank::fresh_expert(const ExpertDesign& expert) const {
+    using enum ExpertDesign::Kind;
+    switch (expert.kind) {
+        case filter:
+            return FilterExpert(
+                expert, Filter(maps_[expert.map].size(), 0, design_.intercept,
+                               design_.prior_variance, design_.relative_prior, design_.cap));
+        case no_change: return NoChange();
+        case quick_forest:
+        case careful_forest:
+        case residual_forest: return Forest(forest_kind(expert.kind), features_);
+        case majority: return LabelExpert<Majority>(features_, expert.mu);
+        case gaussian_bayes: return LabelExpert<GaussianBayes>(features_, expert.mu);
+        case histogram_bayes: return LabelExpert<HistogramBayes>(features_, expert.mu);
+        case discriminant: return LabelExpert<Discriminant>(features_, expert.mu);
+        case prototypes: return LabelExpert<Prototypes>(features_, expert.mu);
+    }
+    throw std::invalid_argument("there is no such kind of expert");
 }
 
 void Bank::add_target(const TargetDesign& target) {
     design_.targets.push_back(target);
     combiners_.emplace_back(target.coding, target.outputs, design_.experts.size());
     outputs_ += target.outputs;
-    for (Filter& expert : experts_) expert.add_outputs(target.outputs);
+    for (Expert& expert : experts_)
+        std::visit([&](auto& kind) { kind.add_target(target); }, expert);
 }
 
 void Bank::view_row(const double* row, std::size_t t, Workspace& space) const {
-    if (!curved_) return;
-    standardiser_.standardise(row, space.z.data());
+    std::uint8_t* bins = space.bins.data() + t * features_;
+    double* z = space.z.data() + t * features_;
+    if (binned_) bins_.find(row, bins);
+    if (standardised_) standardiser_.standardise(row, z);
+    for (std::size_t i = 0; i < maps_.size(); ++i) {
+        double* view = space.views[i].data() + t * maps_[i].size();
+        if (maps_[i].kind() == FeatureMap::Kind::ranks)
+            bins_.ranks(bins, view);
+        else
+            maps_[i].apply(z, view);
+    }
+}
+
+ExpertRows Bank::rows_of(const double* X, const Block& block, Workspace& space) const {
     for (std::size_t i = 0; i < maps_.size(); ++i)
-        maps_[i].apply(space.z.data(), space.views[i].data() + t * maps_[i].size());
+        space.view_starts[i] =
+            maps_[i].kind() == FeatureMap::Kind::linear ? X : space.views[i].data();
+    return {block.rows,
+            features_,
+            X,
+            space.z.data(),
+            space.view_starts.data(),
+            space.bins.data(),
+            &bins_,
+            nullptr,
+            block.seen.data(),
+            {&kZero, 0},
+            {&kZero, 0},
+            block.labels.data(),
+            outputs_};
 }
 
-const double* Bank::view(const Workspace& space, std::size_t map, const double* X) const {
-    return maps_[map].kind() == FeatureMap::Kind::linear ? X : space.views[map].data();
-}
-
+// Experts learn a block, the combination follows. Experts do not need it, so with several threads
+// it takes one block while the experts take the next.
 void Bank::learn(const double* X, std::size_t n, const double* Y, PerRow elapsed, PerRow age,
                  double* yhat) {
-    for (std::size_t t = 0; t < n; t += kBlockRows)
-        learn_block(X + t * features_, std::min(kBlockRows, n - t), Y + t * outputs_,
-                    elapsed.from(t), age.from(t), yhat + t * outputs_);
+    Workspace& space = workspace();
+    space.ranges.clear();
+    for (const Combiner& combiner : combiners_) space.ranges.push_back(combiner.range());
+    Block* waiting = nullptr;
+    for (std::size_t t = 0, rows; t < n; t += rows) {
+        rows = block_rows(n - t, age.from(t));
+        Block& block = space.blocks[waiting == &space.blocks[0]];
+        space.fit(rows, *this);
+        block.fit(rows, *this);
+        block.yhat = yhat + t * outputs_;
+        view_rows(X + t * features_, age.from(t), block, space);
+        bound_labels(Y + t * outputs_, block, space);
+        ExpertRows seen = rows_of(X + t * features_, block, space);
+        seen.elapsed = elapsed.from(t);
+        seen.age = age.from(t);
+        learn_block(seen, block, waiting);
+        waiting = &block;
+        if (threads_ == 1) combine(*std::exchange(waiting, nullptr));
+        if (binned_ && bins_.due()) redraw_bins();
+    }
+    if (waiting != nullptr) combine(*waiting);
 }
 
-void Bank::learn_block(const double* X, std::size_t n, const double* Y, PerRow elapsed, PerRow age,
-                       double* yhat) {
-    Workspace& space = workspace();
-    space.fit(n, *this);
-    view_rows(X, n, age, space);
-    bound_labels(Y, n, space);
-    for (std::size_t k = 0; k < experts_.size(); ++k) learn_expert(k, X, n, elapsed, age, space);
+void Bank::learn_block(const ExpertRows& rows, Block& block, Block* waiting) {
+    const std::size_t experts = experts_.size(), before = waiting != nullptr;
+    const auto task = [&](std::size_t i) {  // the last experts take the longest: they come first
+        if (i < before)
+            combine(*waiting);
+        else
+            learn_expert(experts - 1 - (i - before), rows, block);
+    };
+    const std::size_t threads = block.rows < kFewestRows ? 1 : threads_;
+    if (threads > 1) return ThreadPool::shared().run(before + experts, threads, task);
+    for (std::size_t i = 0; i < before + experts; ++i) task(i);
+}
+
+// An expert that corrects another one learns right behind it.
+void Bank::learn_expert(std::size_t k, ExpertRows rows, Block& block) {
+    using enum ExpertDesign::Kind;
+    if (design_.experts[k].kind == residual_forest) return;
+    const auto learn = [&](std::size_t which) {
+        std::visit([&](auto& kind) { kind.learn(rows, block.predictions_of(which, outputs_)); },
+                   experts_[which]);
+    };
+    learn(k);
+    rows.base = block.predictions_of(k, outputs_);
+    for (std::size_t i = k + 1; i < experts_.size(); ++i)
+        if (design_.experts[i].kind == residual_forest && design_.experts[i].map == k) learn(i);
+}
+
+void Bank::combine(Block& block) {
     std::size_t first = 0;
     for (Combiner& combiner : combiners_) {
-        combiner.learn({n, outputs_, space.predictions.data() + first, space.labels.data() + first,
-                        space.seen.data(), yhat + first});
+        combiner.learn({block.rows, outputs_, block.predictions.data() + first,
+                        block.labels.data() + first, block.seen.data(), block.yhat + first});
         first += combiner.outputs();
     }
-    record_errors(n, space);
+    record_errors(block);
 }
 
-void Bank::view_rows(const double* X, std::size_t n, PerRow age, Workspace& space) {
-    for (std::size_t t = 0; t < n; ++t) {
-        space.seen[t] = !std::isinf(age[t]);
+// A block ends where the edges of bins are drawn anew.
+std::size_t Bank::block_rows(std::size_t n, PerRow age) const {
+    const std::size_t most = std::min(kBlockRows, n);
+    if (!binned_ || bins_.rows_to_redraw() >= most) return most;
+    std::size_t rows = 0;
+    for (std::size_t left = bins_.rows_to_redraw(); rows < most && left > 0; ++rows)
+        if (!std::isinf(age[rows])) --left;
+    return rows;
+}
+
+void Bank::redraw_bins() {
+    const Bins::Moves moves = bins_.redraw();
+    for (Expert& expert : experts_) {
+        if (auto* forest = std::get_if<Forest>(&expert)) forest->rebin(moves);
+        if (auto* bayes = std::get_if<LabelExpert<HistogramBayes>>(&expert))
+            bayes->rebin(moves, bins_);
+    }
+}
+
+void Bank::view_rows(const double* X, PerRow age, Block& block, Workspace& space) {
+    for (std::size_t t = 0; t < block.rows; ++t) {
+        block.seen[t] = !std::isinf(age[t]);
         view_row(X + t * features_, t, space);
-        if (curved_ && space.seen[t]) standardiser_.update(X + t * features_);
+        if (standardised_ && block.seen[t]) standardiser_.update(X + t * features_);
+        if (binned_ && block.seen[t]) bins_.learn(X + t * features_);
     }
 }
 
-void Bank::bound_labels(const double* Y, std::size_t n, Workspace& space) const {
-    std::copy_n(Y, n * outputs_, space.labels.begin());
+void Bank::bound_labels(const double* Y, Block& block, Workspace& space) const {
+    std::copy_n(Y, block.rows * outputs_, block.labels.begin());
     std::size_t first = 0;
-    for (const Combiner& combiner : combiners_) {
-        combiner.bound_labels(n, outputs_, space.seen.data(), space.labels.data() + first);
-        first += combiner.outputs();
+    for (std::size_t c = 0; c < combiners_.size(); ++c) {
+        combiners_[c].bound_labels(block.rows, outputs_, block.seen.data(),
+                                   block.labels.data() + first, space.ranges[c]);
+        first += combiners_[c].outputs();
     }
 }
 
-void Bank::learn_expert(std::size_t k, const double* X, std::size_t n, PerRow elapsed, PerRow age,
-                        Workspace& space) {
-    const Fading& fading = fadings_[k];
-    for (std::size_t t = 0; t < n; ++t) {
-        space.discount[t] = fading.discount(elapsed[t]);
-        space.gain[t] = fading.gain(elapsed[t], age[t]);
-        space.walk[t] = fading.walk * elapsed[t];
-    }
-    experts_[k].learn(view(space, design_.experts[k].map, X), n,
-                      {space.labels.data(), static_cast<std::ptrdiff_t>(outputs_), 1},
-                      {space.discount.data(), 1}, {space.gain.data(), 1}, {space.walk.data(), 1},
-                      space.predictions.data() + k * n * outputs_);
-}
-
-void Bank::record_errors(std::size_t n, Workspace& space) {
-    for (std::size_t t = 0; t < n; ++t) {
-        if (!space.seen[t]) continue;
-        const double* labels = space.labels.data() + t * outputs_;
+void Bank::record_errors(const Block& block) {
+    Workspace& space = workspace();
+    enlarge(space.squared, experts_.size());
+    for (std::size_t t = 0; t < block.rows; ++t) {
+        if (!block.seen[t]) continue;
+        const double* labels = block.labels.data() + t * outputs_;
         for (std::size_t k = 0; k < experts_.size(); ++k) {
-            const double* predicted = space.predictions.data() + (k * n + t) * outputs_;
+            const double* predicted = block.predictions.data() + (k * block.rows + t) * outputs_;
             double sum = 0.0;
             std::size_t o = 0;
             for (const TargetDesign& target : design_.targets)
@@ -165,28 +259,54 @@ void Bank::record_errors(std::size_t n, Workspace& space) {
     }
 }
 
+// Blocks of rows do not depend on each other here, so each thread takes whole ones.
 void Bank::predict(const double* X, std::size_t n, double* yhat) const {
-    Workspace& space = workspace();
-    space.fit(std::min(n, kBlockRows), *this);
-    for (std::size_t start = 0; start < n; start += kBlockRows) {
-        const std::size_t rows = std::min(kBlockRows, n - start);
-        const double* block = X + start * features_;
-        for (std::size_t t = 0; t < rows; ++t) view_row(block + t * features_, t, space);
-        for (std::size_t k = 0; k < experts_.size(); ++k)
-            experts_[k].predict(view(space, design_.experts[k].map, block), rows,
-                                space.predictions.data() + k * rows * outputs_);
+    const auto predict_from = [&](std::size_t i) {
+        const std::size_t start = i * kBlockRows, rows = std::min(kBlockRows, n - start);
+        Block& block = predict_block(X + start * features_, rows);
         std::size_t first = 0;
         for (const Combiner& combiner : combiners_) {
-            combiner.predict({rows, outputs_, space.predictions.data() + first, nullptr, nullptr,
+            combiner.predict({rows, outputs_, block.predictions.data() + first, nullptr, nullptr,
                               yhat + start * outputs_ + first});
             first += combiner.outputs();
         }
+    };
+    const std::size_t blocks = (n + kBlockRows - 1) / kBlockRows;
+    if (threads_ > 1 && blocks > 1)
+        ThreadPool::shared().run(blocks, threads_, predict_from);
+    else
+        for (std::size_t i = 0; i < blocks; ++i) predict_from(i);
+}
+
+void Bank::predict_each(const double* X, std::size_t n, double* predictions) const {
+    for (std::size_t start = 0; start < n; start += kBlockRows) {
+        const std::size_t rows = std::min(kBlockRows, n - start);
+        Block& block = predict_block(X + start * features_, rows);
+        for (std::size_t k = 0; k < experts_.size(); ++k)
+            std::copy_n(block.predictions_of(k, outputs_), rows * outputs_,
+                        predictions + (k * n + start) * outputs_);
     }
 }
 
+// In the workspace of this thread.
+Bank::Block& Bank::predict_block(const double* X, std::size_t n) const {
+    Workspace& space = workspace();
+    Block& block = space.blocks[0];
+    space.fit(n, *this);
+    block.fit(n, *this);
+    for (std::size_t t = 0; t < n; ++t) view_row(X + t * features_, t, space);
+    ExpertRows rows = rows_of(X, block, space);
+    for (std::size_t k = 0; k < experts_.size(); ++k) {
+        if (design_.experts[k].kind == ExpertDesign::Kind::residual_forest)
+            rows.base = block.predictions_of(design_.experts[k].map, outputs_);
+        double* predictions = block.predictions_of(k, outputs_);
+        std::visit([&](const auto& kind) { kind.predict(rows, predictions); }, experts_[k]);
+    }
+    return block;
+}
+
 void Bank::forget(double elapsed) {
-    for (std::size_t k = 0; k < experts_.size(); ++k)
-        experts_[k].forget(fadings_[k].discount(elapsed), fadings_[k].walk * elapsed);
+    for (Expert& expert : experts_) std::visit([&](auto& kind) { kind.forget(elapsed); }, expert);
 }
 
 double Bank::replay(const double* X, const double* Y, Steps steps, PerRow elapsed, double* stamps,
@@ -221,10 +341,13 @@ double Bank::replay(const double* X, const double* Y, Steps steps, PerRow elapse
 void Bank::add_features(std::size_t count) {
     features_ += count;
     standardiser_.add_features(count);
+    if (binned_) bins_.add_features(count);
     for (FeatureMap& map : maps_) map.add_features(count);
     for (std::size_t k = 0; k < experts_.size(); ++k) {
-        const std::size_t size = maps_[design_.experts[k].map].size();
-        if (size > experts_[k].features()) experts_[k].add_features(size - experts_[k].features());
+        std::size_t added = count;
+        if (const auto* filter = std::get_if<FilterExpert>(&experts_[k]))
+            added = maps_[design_.experts[k].map].size() - filter->filter().features();
+        if (added > 0) std::visit([&](auto& kind) { kind.add_features(added); }, experts_[k]);
     }
 }
 
@@ -232,7 +355,8 @@ void Bank::add_outputs(std::size_t count) {
     outputs_ += count;
     design_.targets.back().outputs += count;
     combiners_.back().add_outputs(count);
-    for (Filter& expert : experts_) expert.add_outputs(count);
+    for (Expert& expert : experts_)
+        std::visit([&](auto& kind) { kind.add_outputs(count); }, expert);
 }
 
 void Bank::add_number_targets(std::size_t count) {
@@ -240,19 +364,20 @@ void Bank::add_number_targets(std::size_t count) {
 }
 
 void Bank::drop_first_target() {
-    const std::size_t dropped = design_.targets.front().outputs;
-    for (Filter& expert : experts_)
-        for (std::size_t o = 0; o < dropped; ++o) expert.drop_output(0);
-    outputs_ -= dropped;
+    for (Expert& expert : experts_)
+        std::visit([](auto& kind) { kind.drop_first_target(); }, expert);
+    outputs_ -= design_.targets.front().outputs;
     combiners_.erase(combiners_.begin());
     design_.targets.erase(design_.targets.begin());
 }
 
 void Bank::settle() {
+    if (binned_) settle_part("bins", [&] { bins_.settle(); });
     for (std::size_t i = 0; i < maps_.size(); ++i)
         settle_part("map " + std::to_string(i), [&] { maps_[i].settle(); });
     for (std::size_t k = 0; k < experts_.size(); ++k)
-        settle_part("expert " + std::to_string(k), [&] { experts_[k].settle(); });
+        settle_part("expert " + std::to_string(k),
+                    [&] { std::visit([](auto& kind) { kind.settle(); }, experts_[k]); });
     std::size_t output = 0;
     for (std::size_t c = 0; c < combiners_.size(); ++c) {
         settle_part("target " + std::to_string(c), [&] { combiners_[c].settle(); });

@@ -1,6 +1,6 @@
-// Many filters on the same rows, each with its own forgetting and its own view of the features,
-// and one prediction made of theirs. The filters do not depend on each other, so a block of rows
-// passes through one after the other; the combination then takes the block row by row. Nothing
+// Many experts on the same rows, filters with a forgetting and a view of the features each, and
+// others, and one prediction made of theirs. The experts do not depend on each other, so a block of
+// rows passes through one after the other; the combination then takes the block row by row. Nothing
 // depends on where blocks end.
 #pragma once
 
@@ -10,28 +10,17 @@
 
 #include "combiner.hpp"
 #include "error_record.hpp"
+#include "expert_kinds.hpp"
 #include "feature_map.hpp"
-#include "filter.hpp"
 #include "standardiser.hpp"
+#include "threads.hpp"
 
 namespace dfop {
 
-struct ExpertDesign {
-    std::size_t map;
-    double mu;    // what it forgets with every row
-    double walk;  // how far its weights may walk with every row, see Filter::learn
-};
-
 struct MapDesign {
     FeatureMap::Kind kind;
-    double width;       // of Fourier features
-    std::size_t count;  // of Fourier features
-};
-
-struct TargetDesign {
-    Coding coding;
-    std::size_t outputs;
-    bool shadow = false;  // learned and combined, but its errors do not tell what experts are worth
+    double width;       // of waves
+    std::size_t count;  // of waves
 };
 
 struct BankDesign {
@@ -44,20 +33,33 @@ struct BankDesign {
     double cap;
 };
 
-// What a row does to an expert: see Bank::learn.
-struct Fading {
-    double mu, rate, walk;
-
-    explicit Fading(const ExpertDesign& expert);
-    double discount(double elapsed) const;
-    double gain(double elapsed, double age) const;
-};
-
-// Whether some map needs standardised features.
-inline bool is_curved(const BankDesign& design) {
+// Whether some map or expert needs standardised features.
+inline bool is_standardised(const BankDesign& design) {
     for (const MapDesign& map : design.maps)
-        if (map.kind != FeatureMap::Kind::linear) return true;
+        if (FeatureMap::is_standardised(map.kind)) return true;
+    for (const ExpertDesign& expert : design.experts)
+        if (needs_standardised(expert.kind)) return true;
     return false;
+}
+
+// Whether some map or expert needs the bins of the rows.
+inline bool is_binned(const BankDesign& design) {
+    for (const MapDesign& map : design.maps)
+        if (map.kind == FeatureMap::Kind::ranks) return true;
+    for (const ExpertDesign& expert : design.experts)
+        if (needs_bins(expert.kind)) return true;
+    return false;
+}
+
+// Where expert k stands in a bank.
+inline ExpertPlace place_of(const BankDesign& design, std::size_t features, std::size_t k) {
+    const ExpertDesign& expert = design.experts[k];
+    std::size_t inputs = 0;
+    if (expert.kind == ExpertDesign::Kind::filter) {
+        const MapDesign& map = design.maps[expert.map];
+        inputs = FeatureMap::size(map.kind, features, map.count);
+    }
+    return {features, inputs, design.intercept, design.targets};
 }
 
 class Bank {
@@ -70,6 +72,8 @@ public:
     void learn(const double* X, std::size_t n, const double* Y, PerRow elapsed, PerRow age,
                double* yhat);
     void predict(const double* X, std::size_t n, double* yhat) const;
+    // Of every expert: of expert k, row t, output o at [(k * n + t) * outputs + o].
+    void predict_each(const double* X, std::size_t n, double* predictions) const;
     // forget(1) and then a row with no time is the same, bit for bit, as a row with time 1.
     void forget(double elapsed);
 
@@ -86,13 +90,17 @@ public:
     void set_shadow(std::size_t target, bool shadow) { design_.targets[target].shadow = shadow; }
     bool learned() const { return errors_.rows() > 0.0; }
 
+    // On how many threads experts learn and rows are predicted; no bit depends on it.
+    void set_threads(std::size_t threads) { threads_ = threads; }
+    std::size_t threads() const { return threads_; }
+
     std::size_t features() const { return features_; }
     std::size_t outputs() const { return outputs_; }
     const BankDesign& design() const { return design_; }
     // outputs x experts: what each expert counts in the prediction.
     std::vector<double> weights() const;
 
-    const std::vector<Filter>& experts() const { return experts_; }
+    const std::vector<Expert>& experts() const { return experts_; }
     const ErrorRecord& errors() const { return errors_; }
 
     template <class Self, class Visitor>
@@ -100,27 +108,31 @@ public:
     void settle();
 
 private:
+    struct Block;
     struct Workspace;
     static Workspace& workspace();
 
     void add_target(const TargetDesign& target);
+    Expert fresh_expert(const ExpertDesign& expert) const;
     void view_row(const double* row, std::size_t t, Workspace& space) const;
-    const double* view(const Workspace& space, std::size_t map, const double* X) const;
-    void learn_block(const double* X, std::size_t n, const double* Y, PerRow elapsed, PerRow age,
-                     double* yhat);
-    void view_rows(const double* X, std::size_t n, PerRow age, Workspace& space);
-    void bound_labels(const double* Y, std::size_t n, Workspace& space) const;
-    void learn_expert(std::size_t k, const double* X, std::size_t n, PerRow elapsed, PerRow age,
-                      Workspace& space);
-    void record_errors(std::size_t n, Workspace& space);
+    ExpertRows rows_of(const double* X, const Block& block, Workspace& space) const;
+    std::size_t block_rows(std::size_t n, PerRow age) const;
+    void redraw_bins();
+    void view_rows(const double* X, PerRow age, Block& block, Workspace& space);
+    void bound_labels(const double* Y, Block& block, Workspace& space) const;
+    void learn_block(const ExpertRows& rows, Block& block, Block* waiting);
+    void learn_expert(std::size_t k, ExpertRows rows, Block& block);
+    void combine(Block& block);
+    void record_errors(const Block& block);
+    Block& predict_block(const double* X, std::size_t n) const;
 
-    std::size_t features_, outputs_ = 0;
+    std::size_t features_, outputs_ = 0, threads_ = 1;
     BankDesign design_;
-    bool curved_;
+    bool standardised_, binned_;
     Standardiser standardiser_;
+    Bins bins_;
     std::vector<FeatureMap> maps_;
-    std::vector<Fading> fadings_;
-    std::vector<Filter> experts_;
+    std::vector<Expert> experts_;
     std::vector<Combiner> combiners_;
     ErrorRecord errors_;
 };
@@ -128,21 +140,19 @@ private:
 template <class Self, class Visitor>
 void Bank::fields(std::size_t features, const BankDesign& design, Self* self, Visitor&& visit) {
     const std::size_t experts = design.experts.size();
-    std::size_t outputs = 0;
-    for (const TargetDesign& target : design.targets) outputs += bounded_size(target.outputs);
-    if (is_curved(design))
+    if (is_standardised(design))
         Standardiser::fields(features, self ? &self->standardiser_ : nullptr,
                              part_of(visit, "standardiser"));
+    if (is_binned(design))
+        Bins::fields(features, self ? &self->bins_ : nullptr, part_of(visit, "bins"));
     for (std::size_t i = 0; i < design.maps.size(); ++i)
         FeatureMap::fields(design.maps[i].kind, features, design.maps[i].count,
                            self ? &self->maps_[i] : nullptr,
                            part_of(visit, "map " + std::to_string(i)));
-    for (std::size_t k = 0; k < experts; ++k) {
-        const MapDesign& map = design.maps[design.experts[k].map];
-        Filter::fields(FeatureMap::size(map.kind, features, map.count), outputs, design.intercept,
-                       self ? &self->experts_[k] : nullptr,
-                       part_of(visit, "expert " + std::to_string(k)));
-    }
+    for (std::size_t k = 0; k < experts; ++k)
+        expert_fields(design.experts[k], place_of(design, features, k),
+                      self ? &self->experts_[k] : nullptr,
+                      part_of(visit, "expert " + std::to_string(k)));
     std::size_t output = 0;
     for (std::size_t c = 0; c < design.targets.size(); ++c) {
         auto* combiner = self ? &self->combiners_[c] : nullptr;

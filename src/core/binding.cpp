@@ -212,6 +212,15 @@ NB_MODULE(_native, m) {
             return first_unusable(values.data(), values.size());
         },
         "values"_a.noconvert());
+    // For tests: cosines as waves have them, in place.
+    m.def(
+        "cosines",
+        [](const Out& values, const std::string& kernel) {
+            const Kernel* found = find_kernel(kernel);
+            require(found != nullptr, "there is no such kernel");
+            found->cosines(values.data(), values.size());
+        },
+        "values"_a.noconvert(), "kernel"_a);
     m.attr("LARGEST") = kLargest;
 }
 

@@ -1,6 +1,7 @@
 // The Python face of the bank.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include <tuple>
@@ -16,7 +17,11 @@ namespace {
 using GuardedBank = Guarded<Bank>;
 
 // In the order of the enumerations.
-constexpr const char* kMaps[] = {"linear", "fourier", "products"};
+constexpr const char* kMaps[] = {"linear", "fourier", "products", "sparse", "ranks"};
+// A filter is named by the number of its map.
+constexpr const char* kKinds[] = {
+    "filter",   "no_change",      "quick_forest",    "careful_forest", "residual_forest",
+    "majority", "gaussian_bayes", "histogram_bayes", "discriminant",   "prototypes"};
 constexpr const char* kCodings[] = {"number", "margin", "one_hot"};
 
 template <class Enum, std::size_t N>
@@ -37,7 +42,39 @@ TargetDesign target_of(const nb::tuple& target) {
 }
 
 using MapTuple = std::tuple<std::string, double, std::size_t>;
-using ExpertTuple = std::tuple<std::size_t, double, double>;
+// What it is: a filter on the map of that number, or another kind by its name; mu; walk.
+using ExpertTuple = std::tuple<std::variant<std::size_t, std::string>, double, double>;
+
+ExpertDesign expert_of(const ExpertTuple& expert, std::size_t maps) {
+    using enum ExpertDesign::Kind;
+    const auto& [what, mu, walk] = expert;
+    require(mu >= 0.0 && mu < 1.0 && walk >= 0.0, "an expert forgets in [0, 1) or walks");
+    if (const auto* map = std::get_if<std::size_t>(&what)) {
+        require(*map < maps, "there is no such map");
+        return {filter, *map, mu, walk};
+    }
+    const auto kind = named<ExpertDesign::Kind>(kKinds, std::get<std::string>(what));
+    require(kind != filter, "a filter is named by its map");
+    require(walk == 0.0, "only filters walk");
+    require(kind != histogram_bayes || mu == 0.0, "a histogram_bayes does not forget: mu is 0");
+    return {kind, 0, mu, 0.0};
+}
+
+ExpertTuple tuple_of(const ExpertDesign& expert) {
+    if (expert.kind == ExpertDesign::Kind::filter) return {expert.map, expert.mu, expert.walk};
+    return {std::string(kKinds[static_cast<int>(expert.kind)]), expert.mu, expert.walk};
+}
+
+// A residual forest names the linear filter that it corrects by its mu; that one comes before it.
+std::size_t corrected(const BankDesign& design, const ExpertDesign& forest) {
+    for (std::size_t k = 0; &design.experts[k] != &forest; ++k) {
+        const ExpertDesign& expert = design.experts[k];
+        if (expert.kind == ExpertDesign::Kind::filter && expert.mu == forest.mu &&
+            expert.walk == 0.0 && design.maps[expert.map].kind == FeatureMap::Kind::linear)
+            return k;
+    }
+    throw nb::value_error("a residual_forest follows the linear filter whose mu it has");
+}
 
 BankDesign design_of(const std::vector<nb::tuple>& targets, const std::vector<MapTuple>& maps,
                      const std::vector<ExpertTuple>& experts, bool intercept) {
@@ -45,12 +82,12 @@ BankDesign design_of(const std::vector<nb::tuple>& targets, const std::vector<Ma
     for (const nb::tuple& target : targets) design.targets.push_back(target_of(target));
     for (const auto& [kind, width, count] : maps)
         design.maps.push_back({named<FeatureMap::Kind>(kMaps, kind), width, count});
-    for (const auto& [map, mu, walk] : experts) {
-        require(map < maps.size(), "there is no such map");
-        require(mu >= 0.0 && mu < 1.0 && walk >= 0.0, "an expert forgets in [0, 1) or walks");
-        design.experts.push_back({map, mu, walk});
-    }
+    for (const ExpertTuple& expert : experts)
+        design.experts.push_back(expert_of(expert, maps.size()));
     require(!experts.empty(), "a bank needs an expert");
+    for (ExpertDesign& expert : design.experts)
+        if (expert.kind == ExpertDesign::Kind::residual_forest)
+            expert.map = corrected(design, expert);
     return design;
 }
 
@@ -138,15 +175,32 @@ void add_features(GuardedBank& g, std::size_t count) {
     g.model.add_features(count);
 }
 
+void predict_each(GuardedBank& g, const Matrix& X, const OutOfEach& out) {
+    const auto held = g.lock();
+    const Bank& bank = g.model;
+    require(X.shape(1) == bank.features(), "X has the wrong number of columns");
+    require(out.shape(0) == bank.experts().size() && out.shape(1) == X.shape(0) &&
+                out.shape(2) == bank.outputs(),
+            "out has the wrong shape");
+    nb::gil_scoped_release release;
+    bank.predict_each(X.data(), X.shape(0), out.data());
+}
+
 nb::object weights(GuardedBank& g) {
     const auto held = g.lock();
     return to_array(g.model.weights(), {g.model.outputs(), g.model.experts().size()});
 }
 
+const Filter& filter_of(const Bank& bank, std::size_t k) {
+    require(k < bank.experts().size(), "there is no such expert");
+    const auto* expert = std::get_if<FilterExpert>(&bank.experts()[k]);
+    require(expert != nullptr, "this expert is no filter");
+    return expert->filter();
+}
+
 nb::object variances(GuardedBank& g, std::size_t k) {
     const auto held = g.lock();
-    require(k < g.model.experts().size(), "there is no such expert");
-    std::vector<double> P = g.model.experts()[k].variances();
+    std::vector<double> P = filter_of(g.model, k).variances();
     const std::size_t d = P.size();
     return to_array(std::move(P), {d});
 }
@@ -189,8 +243,7 @@ nb::list targets_of(GuardedBank& g) {
 
 nb::tuple coefficients(GuardedBank& g, std::size_t k) {
     const auto held = g.lock();
-    require(k < g.model.experts().size(), "there is no such expert");
-    const Filter& filter = g.model.experts()[k];
+    const Filter& filter = filter_of(g.model, k);
     const std::size_t m = filter.outputs(), d = filter.features();
     std::vector<double> coef(m * d), constant(m);
     filter.coefficients(coef.data(), constant.data());
@@ -219,6 +272,7 @@ void bind_bank(nb::module_& m) {
         .def("learn", &learn, "X"_a.noconvert(), "Y"_a.noconvert(), "elapsed"_a.noconvert(),
              "age"_a.noconvert(), "out"_a.noconvert())
         .def("predict", &predict<Bank>, "X"_a.noconvert(), "out"_a.noconvert())
+        .def("predict_each", &predict_each, "X"_a.noconvert(), "out"_a.noconvert())
         .def("replay", &replay, "X"_a.noconvert(), "Y"_a.noconvert(), "steps"_a.noconvert(),
              "pace"_a.noconvert(), "stamps"_a.noconvert(), "now"_a, "out"_a.noconvert())
         .def("forget", &forget, "elapsed"_a)
@@ -238,6 +292,14 @@ void bind_bank(nb::module_& m) {
                     "intercept"_a)
         .def_static("check_state", &check, "features"_a, "targets"_a, "maps"_a, "experts"_a,
                     "intercept"_a, "state"_a)
+        .def_prop_rw(
+            "threads", [](GuardedBank& g) { return g.model.threads(); },
+            [](GuardedBank& g, std::size_t threads) {
+                const auto held = g.lock();
+                require(threads >= 1 && threads <= ThreadPool::kMostThreads,
+                        "threads must be 1 to 256");
+                g.model.set_threads(threads);
+            })
         .def_prop_ro("features", [](GuardedBank& g) { return g.model.features(); })
         .def_prop_ro("outputs", [](GuardedBank& g) { return g.model.outputs(); })
         .def_prop_ro("intercept", [](GuardedBank& g) { return g.model.design().intercept; })
@@ -255,9 +317,8 @@ void bind_bank(nb::module_& m) {
                          return out;
                      })
         .def_prop_ro("experts", [](GuardedBank& g) {
-            std::vector<std::tuple<std::size_t, double, double>> out;
-            for (const ExpertDesign& e : g.model.design().experts)
-                out.emplace_back(e.map, e.mu, e.walk);
+            std::vector<ExpertTuple> out;
+            for (const ExpertDesign& e : g.model.design().experts) out.push_back(tuple_of(e));
             return out;
         });
 }

@@ -50,7 +50,8 @@ struct StateReader {
         for (std::size_t i = 1; i < field.shape.size(); ++i) width *= field.shape[i];
         std::vector<std::size_t> shape = field.shape;
         shape[0] = values->size() / width;
-        state[field.name.c_str()] = to_array(*values, shape);
+        state[field.name.c_str()] =
+            to_array(std::vector<double>(values->begin(), values->end()), shape);
     }
 };
 

@@ -160,9 +160,8 @@ Combiner::Output Combiner::fresh_output() const {
 }
 
 void Combiner::bound_labels(std::size_t rows, std::size_t width, const unsigned char* seen,
-                            double* labels) const {
+                            double* labels, Range& range) const {
     if (coding_ != Coding::number) return;
-    Range range = outputs_[0].range;
     for (std::size_t t = 0; t < rows; ++t) {
         if (!seen[t]) continue;
         labels[t * width] = range.bounded(labels[t * width]);

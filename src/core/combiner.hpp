@@ -13,11 +13,9 @@
 
 #include "fields.hpp"
 #include "filter.hpp"
+#include "target.hpp"
 
 namespace dfop {
-
-// How a target is coded: a number; -1 and 1; one output of 0 and 1 per class.
-enum class Coding { number, margin, one_hot };
 
 // The labels seen so far, and the power of two not below half their range: errors are measured
 // in it, so that nothing depends on the unit of the labels and no digit is lost.
@@ -86,9 +84,10 @@ public:
     // are what they would be had they been there from the start.
     void add_outputs(std::size_t count);
 
-    // Draws in what is far out of row t's number at [t * width].
+    // Draws in what is far out of row t's number at [t * width]; the range grows with the labels.
     void bound_labels(std::size_t rows, std::size_t width, const unsigned char* seen,
-                      double* labels) const;
+                      double* labels, Range& range) const;
+    Range range() const { return outputs_.empty() ? Range::of(coding_) : outputs_[0].range; }
 
     // Rows with the predictions of all experts: expert k, row t, output o at
     // [(k * rows + t) * width + o]. They are clipped to the labels seen before the row.

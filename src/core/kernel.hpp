@@ -66,6 +66,11 @@ struct Kernel {
                     double* yhat);
     // whether every magnitude is at most the bound; a NaN is not
     bool (*all_within)(const double* values, std::size_t n, double bound);
+    // value <- cos(value); the same bits in every kernel, as the next
+    void (*cosines)(double* values, std::size_t n);
+    // out[i] <- out[i] + sum of frequencies[j * count + i] z[j], j by j
+    void (*add_products)(const double* frequencies, std::size_t features, std::size_t count,
+                         const double* z, double* out);
 };
 
 namespace baseline {

@@ -25,6 +25,7 @@
 #include "kernel.hpp"
 #include "simd.hpp"
 #include "small_impl.hpp"
+#include "waves_impl.hpp"
 
 namespace dfop::DFOP_ISA {
 namespace {
@@ -244,6 +245,7 @@ bool all_within(const double* values, std::size_t n, double bound) {
 }  // namespace
 
 extern const Kernel kernel;
-const Kernel kernel{DFOP_ISA_NAME, stage, learn, forget, predict, all_within};
+const Kernel kernel{DFOP_ISA_NAME, stage,      learn,   forget,
+                    predict,       all_within, cosines, add_products};
 
 }  // namespace dfop::DFOP_ISA

@@ -42,8 +42,9 @@ class DFOPRegressor(RegressorMixin, Insight, Estimator):
     features : {"auto", "linear", "rff", "poly"} or transformer, default="auto"
         What the experts see: the features as they are ("linear"), random Fourier features of them
         ("rff"), the standardised features and their products ("poly"), or what a scikit-learn
-        transformer makes of them that learns nothing from the data. "auto" is linear and rff
-        experts side by side, linear alone for more than 20 features or a given `forgetting`.
+        transformer makes of them that learns nothing from the data. "auto" is all of
+        the pool of experts (see the page on the automatic learner), and linear alone with a given
+        `forgetting`.
     lags : int, default=0
         How many of the last known labels are features, too. For streams whose label is known
         before the next row comes; see the page on lags for what that means for scores.
@@ -61,6 +62,10 @@ class DFOPRegressor(RegressorMixin, Insight, Estimator):
     pending_expiry : int, str or None, default=None
         How long a row waits for its label at most: a number of rows, or a duration such as "3d"
         for a model that forgets by the clock.
+    threads : int, default=1
+        On how many threads the experts of the automatic learner learn; no result depends on it.
+        Worth it for calls of some hundred rows and more: fewer than 16 rows stay on one thread.
+        May be set at any time.
 
     Attributes
     ----------

@@ -47,6 +47,7 @@ _PARAMETERS = (
     "cap",
     "max_features",
     "max_classes",
+    "threads",
 )
 
 
@@ -109,6 +110,8 @@ class _RiverLearner(Insight, base.Estimator):
         settings = _settings(dict(zip(names, self._parameters(), strict=True)))
         if model.engine is not None:
             model.settings.check_same(settings)
+            model.use_threads(settings.threads)
+            self._made_with = self._parameters()
             return
         target = model.target
         if isinstance(target, LabelTarget):
@@ -142,8 +145,8 @@ class DFOPRegressor(_RiverLearner, base.MiniBatchRegressor):
         out. A number is the paper's `mu`: a row t rows old counts `(1 - mu)^t`; or
         `dfop.period(rows)`, `dfop.half_life(rows)`. With those the model is a single exact filter.
     features
-        What the experts see: "linear", "rff", "poly" or "auto"; see `dfop.DFOPRegressor`. What
-        "auto" is, the number of features of the first row decides.
+        What the experts see: "linear", "rff", "poly" or "auto"; see `dfop.DFOPRegressor`. The
+        number of features of the first row decides over the widths of curves.
     lags
         How many of the last labels are features, too, named "label 1 back" and so on. Labels are
         taken as known before the next row comes.
@@ -155,6 +158,9 @@ class DFOPRegressor(_RiverLearner, base.MiniBatchRegressor):
         How uncertain forgetting may make a weight; see `dfop.DFOPRegressor`.
     max_features
         How many feature names have weights of their own; further ones share 32 by their hash.
+    threads
+        On how many threads the experts take the rows of `learn_many` and `predict_many`; see
+        `dfop.DFOPRegressor`.
 
     Examples
     --------
@@ -183,6 +189,7 @@ class DFOPRegressor(_RiverLearner, base.MiniBatchRegressor):
         prior_variance: float | None = None,
         cap: float | None = 1e6,
         max_features: int = 1000,
+        threads: int = 1,
     ) -> None:
         super().__init__(
             NumberTarget(known=True),
@@ -193,6 +200,7 @@ class DFOPRegressor(_RiverLearner, base.MiniBatchRegressor):
             prior_variance=prior_variance,
             cap=cap,
             max_features=max_features,
+            threads=threads,
         )
 
     def _speed_up(self) -> None:
@@ -335,8 +343,8 @@ class DFOPClassifier(_RiverLearner, base.MiniBatchClassifier):
         out. A number is the paper's `mu`: a row t rows old counts `(1 - mu)^t`; or
         `dfop.period(rows)`, `dfop.half_life(rows)`. With those the model is a single exact filter.
     features
-        What the experts see: "linear", "rff", "poly" or "auto"; see `dfop.DFOPRegressor`. What
-        "auto" is, the number of features of the first row decides.
+        What the experts see: "linear", "rff", "poly" or "auto"; see `dfop.DFOPRegressor`. The
+        number of features of the first row decides over the widths of curves.
     lags
         How many of the last labels are features, too, named "label 1 back" and so on. Labels are
         taken as known before the next row comes.
@@ -350,6 +358,9 @@ class DFOPClassifier(_RiverLearner, base.MiniBatchClassifier):
         How many feature names have weights of their own; further ones share 32 by their hash.
     max_classes
         How many classes there may be; a further one counts as none of them.
+    threads
+        On how many threads the experts take the rows of `learn_many` and `predict_many`; see
+        `dfop.DFOPRegressor`.
 
     Examples
     --------
@@ -372,6 +383,7 @@ class DFOPClassifier(_RiverLearner, base.MiniBatchClassifier):
         cap: float | None = 1e6,
         max_features: int = 1000,
         max_classes: int = 1000,
+        threads: int = 1,
     ) -> None:
         super().__init__(
             LabelTarget(limit=max_classes, grows=True),
@@ -383,6 +395,7 @@ class DFOPClassifier(_RiverLearner, base.MiniBatchClassifier):
             cap=cap,
             max_features=max_features,
             max_classes=max_classes,
+            threads=threads,
         )
 
     @property

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from dfop.core import TIE, Calibration, choose
+from dfop.core import Calibration, choose
 
+TIE = 1e-9
 NEAR = 0.4 * TIE
 
 

@@ -121,3 +121,17 @@ def test_any_classifier_of_arrays_goes_on_as_if_never_stopped(parameters, table,
         one.learn_pending([0], y[[cut]])
         one.partial_fit(X, y)
     assert everything(other) == everything(model)
+
+
+def test_cells_of_trees_take_half_the_bytes_and_lose_nothing():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 10))
+    model = DFOPClassifier().fit(X, (X[:, 0] > 0) ^ (X[:, 1] > 0))
+    state = model._model.engine.state()
+    cells = sum(values.nbytes for name, values in state.items() if name.endswith("/cells"))
+    all_of_it = sum(values.nbytes for values in state.values())
+    assert cells > 0.5 * all_of_it
+    data = to_bytes(model)
+    assert len(data) < 1.1 * (all_of_it - cells / 2)
+    again = from_bytes(data)._model.engine.state()
+    assert all(np.array_equal(values, again[name]) for name, values in state.items())

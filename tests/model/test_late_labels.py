@@ -336,14 +336,16 @@ def test_it_does_not_matter_how_calls_are_cut(name, seed):
                 assert now[part] == expected, (play.__name__, share, part)
 
 
-def test_curves_are_there_or_not_however_the_first_rows_are_cut():
-    """The first row decides, whatever the rows after it open."""
-    stream = Stream(np.random.default_rng(0), "number", mixed=True)
+def test_the_pool_is_that_of_the_first_row_however_the_first_rows_are_cut():
+    """Whatever columns the rows after it open."""
+    stream = Stream(np.random.default_rng(0), "two", mixed=True)
+    widths = set()
     for cut in (True, False):
-        model = DFOPRegressor()
+        model = DFOPClassifier()
         one_kind_a_call(model, stream, lambda cut=cut: cut)
         assert len(model.coded_names_) > 20
-        assert "Fourier" in model.features_
+        widths |= {expert.width for expert in model.experts_ if expert.features == "rff"}
+    assert len(widths) == 1
 
 
 # -- rows that wait are few ------------------------------------------------------------------------

@@ -52,6 +52,7 @@ __all__ = [
     "Coder",
     "ErrorAlarm",
     "ErrorRecord",
+    "ExpertDesign",
     "Filter",
     "Intervals",
     "KindError",
@@ -70,6 +71,8 @@ __all__ = [
 
 Target = tuple[str, int] | tuple[str, int, bool]
 """Coding, outputs, and whether errors of the target tell nothing about the experts."""
+ExpertDesign = tuple[int | str, float, float]
+"""The number of the map that a filter sees, or the name of another kind; its mu; its walk."""
 State = dict[str, NDArray[np.float64]]
 """What a part knows, by name.
 
@@ -98,7 +101,7 @@ def restore_bank(
     features: int,
     targets: Sequence[Target],
     maps: list[tuple[str, float, int]],
-    experts: list[tuple[int, float, float]],
+    experts: list[ExpertDesign],
     intercept: bool,
     prior_variance: float,
     relative_prior: bool,

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 LARGEST: float
 
 Target = tuple[str, int] | tuple[str, int, bool]
+ExpertDesign = tuple[int | str, float, float]
 State = dict[str, NDArray[np.float64]]
 Shapes = dict[str, tuple[int, ...]]
 
@@ -74,7 +75,7 @@ class Bank:
         features: int,
         targets: Sequence[Target],
         maps: list[tuple[str, float, int]],
-        experts: list[tuple[int, float, float]],
+        experts: list[ExpertDesign],
         intercept: bool,
         prior_variance: float,
         relative_prior: bool,
@@ -89,6 +90,7 @@ class Bank:
         out: NDArray[np.float64],
     ) -> None: ...
     def predict(self, X: NDArray[np.float64], out: NDArray[np.float64]) -> None: ...
+    def predict_each(self, X: NDArray[np.float64], out: NDArray[np.float64]) -> None: ...
     def replay(
         self,
         X: NDArray[np.float64],
@@ -116,7 +118,7 @@ class Bank:
         features: int,
         targets: Sequence[Target],
         maps: list[tuple[str, float, int]],
-        experts: list[tuple[int, float, float]],
+        experts: list[ExpertDesign],
         intercept: bool,
     ) -> Shapes: ...
     @staticmethod
@@ -124,7 +126,7 @@ class Bank:
         features: int,
         targets: Sequence[Target],
         maps: list[tuple[str, float, int]],
-        experts: list[tuple[int, float, float]],
+        experts: list[ExpertDesign],
         intercept: bool,
         state: State,
     ) -> None: ...
@@ -145,7 +147,8 @@ class Bank:
     @property
     def maps(self) -> list[tuple[str, float, int]]: ...
     @property
-    def experts(self) -> list[tuple[int, float, float]]: ...
+    def experts(self) -> list[ExpertDesign]: ...
+    threads: int
 
 MOST_TEXTS: int
 BUCKETS: int
@@ -250,6 +253,7 @@ class NamedRows:
 
 def choose(outputs: NDArray[np.float64], margin: bool) -> NDArray[np.int64]: ...
 def first_unusable(values: NDArray[np.float64]) -> int: ...
+def cosines(values: NDArray[np.float64], kernel: str) -> None: ...
 
 COVERAGES: tuple[float, ...]
 

@@ -8,7 +8,7 @@ from typing import Any
 from dfop.core import Bank, Filter
 from dfop.forgetting import Automatic, Forgetting
 
-from .design import LABEL_PRIOR, NUMBER_PRIOR, experts_for, maps_for
+from .design import LABEL_PRIOR, NUMBER_PRIOR, design_for
 
 Engine = Filter | Bank
 Target = tuple[str, int] | tuple[str, int, bool]
@@ -55,13 +55,14 @@ def build_engine(
         outputs = sum(target[1] for target in targets)
         prior = PRIOR_VARIANCE if prior_variance is None else float(prior_variance)
         return Filter(width, outputs, fit_intercept, prior, limit)
-    maps = maps_for(features, rule, width)
-    default = NUMBER_PRIOR if targets[0][0] == "number" else LABEL_PRIOR
+    labels = targets[0][0] != "number"
+    maps, experts = design_for(features, rule, width, labels=labels)
+    default = LABEL_PRIOR if labels else NUMBER_PRIOR
     return Bank(
         width,
         targets,
-        list(maps),
-        experts_for(maps, rule),
+        maps,
+        experts,
         fit_intercept,
         default if prior_variance is None else float(prior_variance),
         prior_variance is None,

@@ -9,9 +9,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from dfop.core import Filter, restore_bank, restore_filter
+import numpy as np
+from numpy.typing import NDArray
+
+from dfop.core import ExpertDesign, Filter, restore_bank, restore_filter
 from dfop.engines import Engine
-from dfop.engines.design import WIDEST, Map
+from dfop.engines.design import KINDS, Map
 from dfop.forgetting import ByRows
 from dfop.model.model import Model
 from dfop.model.settings import Settings
@@ -19,8 +22,13 @@ from dfop.model.settings import Settings
 from .container import Tensors
 from .values import Reading, known, listed, number, whole
 
-_KINDS = {"rff": [{"fourier"}], "poly": [{"products"}], "linear": [{"linear"}]}
+_VIEWS = {"rff": {"fourier"}, "poly": {"products"}, "linear": {"linear"}}
+_WAVES = ("fourier", "sparse")
 _MOST_EXPERTS, _MOST_CURVES = 1000, 10_000
+_ONCE_WIDEST = 20
+"""Coded columns above which earlier versions had no curves."""
+_FEW = 1000
+"""Numbers that are not worth a shorter form."""
 _MOST_FREE_OUTPUTS = 1000
 """Outputs of a filter without weights: they take no bytes of the file."""
 
@@ -28,7 +36,7 @@ _MOST_FREE_OUTPUTS = 1000
 def describe_engine(engine: Engine, tensors: Tensors) -> dict[str, Any]:
     """Describe the design; the fields go to the arrays."""
     for name, values in engine.state().items():
-        tensors[f"engine/{name}"] = values
+        tensors[f"engine/{name}"] = _compact(values)
     if isinstance(engine, Filter):
         return {"prior": engine.prior_variance}
     return {
@@ -38,12 +46,24 @@ def describe_engine(engine: Engine, tensors: Tensors) -> dict[str, Any]:
     }
 
 
+def _compact(values: NDArray[np.float64]) -> NDArray[Any]:
+    """Return many numbers with half the digits where nothing is lost, as of the cells of trees."""
+    if values.size < _FEW:
+        return values
+    with np.errstate(over="ignore"):
+        short = values.astype(np.float32)
+    return short if np.array_equal(short, values) else values
+
+
 def read_engine(model: Model, described: Any, reading: Reading) -> Engine:
     """Make the engine that was described, for the model's columns and target."""
     settings, width = model.settings, model.coder.width
     several = settings.several_experts
     known(described, {"prior", "maps", "experts"} if several else {"prior"}, "the engine")
-    fields = reading.under("engine/")
+    fields = {
+        name: values.astype(np.float64, copy=False)
+        for name, values in reading.under("engine/").items()
+    }
     intercept = bool(settings.fit_intercept)
     prior = read_prior(described["prior"], settings)
     cap = math.inf if settings.cap is None else float(settings.cap)
@@ -73,30 +93,32 @@ def _clipped(prior: float) -> float:
 
 def read_design(
     described: dict[str, Any], settings: Settings, width: int
-) -> tuple[list[Map], list[tuple[int, float, float]]]:
+) -> tuple[list[Map], list[ExpertDesign]]:
     """Return maps and experts; refuse a design that the settings would not have made."""
     maps = [_read_map(*view) for view in listed(described["maps"], "maps")]
     experts = [
         _read_expert(len(maps), *expert) for expert in listed(described["experts"], "experts")
     ]
-    seen = {expert[0] for expert in experts}
+    seen = {expert[0] for expert in experts if isinstance(expert[0], int)}
     if not maps or len(experts) > _MOST_EXPERTS or seen != set(range(len(maps))):
         raise ValueError(f"{len(experts)} experts, {len(maps)} maps")
-    kinds = {kind for kind, _, _ in maps}
-    if settings.features == "auto":  # columns may have come after the bank was opened
-        allowed = [{"linear", "fourier"}, *([{"linear"}] if width > WIDEST else [])]
+    views = {kind for kind, _, _ in maps}
+    if settings.features == "auto":  # any pool that some version started with
+        fits = "linear" in views and "products" not in views
+        fits = fits and ("fourier" in views or width > _ONCE_WIDEST)
     else:
-        allowed = _KINDS[settings.features]
+        filters = all(isinstance(expert[0], int) for expert in experts)
+        fits = filters and views == _VIEWS[settings.features]
     rule = settings.rule
     one = {(rule.mu, 0.0)} if isinstance(rule, ByRows) else None
-    if kinds not in allowed or (one and {expert[1:] for expert in experts} != one):
+    if not fits or (one and {expert[1:] for expert in experts} != one):
         raise ValueError("experts that these settings do not make")
     return maps, experts
 
 
 def _read_map(kind: Any, width: Any, count: Any) -> Map:
-    curved = kind == "fourier"
-    if kind not in ("linear", "fourier", "products"):
+    curved = kind in _WAVES
+    if not curved and kind not in ("linear", "products", "ranks"):
         raise ValueError(f"a map of kind {kind!r}")
     width, count = number(width), whole(count, _MOST_CURVES)
     if (curved and not (1e-6 <= width <= 1e6 and count)) or (not curved and (width or count)):
@@ -104,8 +126,10 @@ def _read_map(kind: Any, width: Any, count: Any) -> Map:
     return kind, width, count
 
 
-def _read_expert(maps: int, view: Any, mu: Any, walk: Any) -> tuple[int, float, float]:
+def _read_expert(maps: int, view: Any, mu: Any, walk: Any) -> ExpertDesign:
     mu, walk = number(mu), number(walk)
-    if whole(view) >= maps or not 0.0 <= mu < 1.0 or not 0.0 <= walk <= 1e6:
+    is_filter = not isinstance(view, str)
+    known_view = whole(view) < maps if is_filter else view in KINDS
+    if not known_view or not 0.0 <= mu < 1.0 or not 0.0 <= walk <= 1e6 * is_filter:
         raise ValueError(f"an expert {view, mu, walk}")
     return view, mu, walk

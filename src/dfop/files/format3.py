@@ -106,6 +106,7 @@ def rebuild(document: dict[str, Any], tensors: Tensors) -> Any:
 def _read_knowledge(model: Model, document: dict[str, Any], reading: Reading) -> None:
     """Give a model its engine and what belongs to it."""
     model.engine = read_engine(model, document["engine"], reading)
+    model.use_threads(model.settings.threads)
     if model.settings.several_experts:
         model.monitor = read_monitor(model.target, document["monitor"], reading)
     elif document["monitor"] is not None:

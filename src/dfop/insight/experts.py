@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dfop.core import Bank, Filter
-from dfop.engines.design import CURVES, WIDEST, WIDTHS
+from dfop.engines.design import KINDS
 from dfop.model.label_targets import LabelTarget
 from dfop.model.model import Model
 
@@ -24,8 +24,12 @@ class Expert:
 
     Attributes
     ----------
-    features : str
-        What it sees: "linear", "rff" or "poly".
+    kind : str
+        "filter" (recursive least squares), or what else it is: a key of
+        `dfop.engines.design.KINDS`.
+    features : str or None
+        What a filter sees: "linear", "rff", "sparse rff" (waves of two features each),
+        "poly" or "ranks".
     width : float or None
         Of its random Fourier features.
     forgetting : float
@@ -51,7 +55,8 @@ class Expert:
     ('linear', True)
     """
 
-    features: str
+    kind: str
+    features: str | None
     width: float | None
     forgetting: float
     walk: float
@@ -60,7 +65,20 @@ class Expert:
     recent_error: float
 
 
-_SHOWN = {"linear": "linear", "fourier": "rff", "products": "poly"}
+_SHOWN = {
+    "linear": "linear",
+    "fourier": "rff",
+    "products": "poly",
+    "sparse": "sparse rff",
+    "ranks": "ranks",
+}
+_WORDS = {
+    "linear": "the features",
+    "fourier": "{} waves of all features",
+    "sparse": "{} waves of two features each",
+    "products": "the features and their products",
+    "ranks": "their ranks",
+}
 
 
 def bank_of(model: Model | None, what: str) -> Bank:
@@ -77,11 +95,9 @@ def experts_of(model: Model) -> list[Expert]:
     bank = bank_of(model, "experts_")
     weights = bank.weights()[model.counted_outputs].mean(axis=0)
     errors = bank.errors()
-    maps = bank.maps
     return [
         Expert(
-            features=_SHOWN[maps[view][0]],
-            width=maps[view][1] if maps[view][0] == "fourier" else None,
+            **_described(bank, view),
             forgetting=mu,
             walk=walk,
             weight=float(weights[k]),
@@ -92,21 +108,29 @@ def experts_of(model: Model) -> list[Expert]:
     ]
 
 
+def _described(bank: Bank, view: int | str) -> dict[str, Any]:
+    """Say what an expert is and what it sees."""
+    if isinstance(view, str):
+        return {"kind": view, "features": None, "width": None}
+    seen, width, count = bank.maps[view]
+    return {"kind": "filter", "features": _SHOWN[seen], "width": width if count else None}
+
+
 def describe_features(features: Any, bank: Bank) -> str:
     """Say in words what the experts of a bank see."""
-    kinds = {kind for kind, _, _ in bank.maps}
-    if kinds == {"fourier"}:
-        return f"{CURVES} random Fourier features of each of {len(WIDTHS)} widths"
-    if kinds == {"products"}:
-        return "the features and their products"
-    if kinds == {"linear", "fourier"}:
-        return f"the features, and {CURVES} random Fourier features of each of {len(WIDTHS)} widths"
-    if features == "auto":
-        return (
-            f"the features alone: {bank.features} are more than {WIDEST}, too many for curves "
-            f'(features="rff" insists)'
-        )
-    return "the features" if isinstance(features, str) else f"what {features!r} makes of them"
+    if not isinstance(features, str):
+        return f"what {features!r} makes of them"
+    views: dict[str, int] = {}
+    for kind, _, count in bank.maps:
+        views[kind] = views.get(kind, 0) + count
+    seen = ", ".join(_WORDS[kind].format(count) for kind, count in views.items())
+    others = [KINDS[kind] for kind in dict.fromkeys(_other_kinds(bank))]
+    return f"{seen}; and beside filters: {', '.join(others)}" if others else seen
+
+
+def _other_kinds(bank: Bank) -> list[str]:
+    """Return the experts of a bank that are no filters, by name."""
+    return [view for view, _, _ in bank.experts if isinstance(view, str)]
 
 
 def weights_of(model: Model | None) -> tuple[Array, Array]:

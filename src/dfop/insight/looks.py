@@ -130,7 +130,9 @@ def effective_forgetting(model: Model) -> float | None:
     rule, bank = model.settings.rule, model.engine
     if not isinstance(bank, Bank):
         return float(rule.mu) if isinstance(rule, ByRows) else None
-    forgetters = [k for k, (_, _, walk) in enumerate(bank.experts) if walk == 0.0]
+    forgetters = [
+        k for k, (view, _, walk) in enumerate(bank.experts) if isinstance(view, int) and walk == 0.0
+    ]
     weights = np.maximum(bank.weights()[model.counted_outputs].mean(axis=0)[forgetters], 0.0)
     mu = np.array([bank.experts[k][1] for k in forgetters])
     return float(weights @ mu / weights.sum()) if weights.any() else float(mu.mean())

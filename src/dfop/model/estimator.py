@@ -51,6 +51,7 @@ class Estimator(BaseEstimator):
         cap: float | None = 1e6,
         pending_limit: int = 100_000,
         pending_expiry: int | str | None = None,
+        threads: int = 1,
     ) -> None:
         self.forgetting = forgetting
         self.features = features
@@ -60,6 +61,7 @@ class Estimator(BaseEstimator):
         self.cap = cap
         self.pending_limit = pending_limit
         self.pending_expiry = pending_expiry
+        self.threads = threads
 
     @property
     def needs_time(self) -> bool:
@@ -82,16 +84,21 @@ class Estimator(BaseEstimator):
             "cap": self.cap,
             "pending_limit": self.pending_limit,
             "pending_expiry": self.pending_expiry,
+            "threads": self.threads,
         }
 
     def _settings(self) -> Settings:
         return Settings.of(**self._parameters())
 
     def _started(self) -> Model | None:
-        """Return the model, once there is one; refuse parameters changed since."""
-        model = self.__dict__.get("_model")
+        """Return the model, once there is one; refuse parameters changed since, but `threads`."""
+        model: Model | None = self.__dict__.get("_model")
         if model is not None and self._parameters() != self._made_with:
-            model.settings.check_same(self._settings())
+            settings = self._settings()
+            with model.lock:
+                model.settings.check_same(settings)
+                model.use_threads(settings.threads)
+                self._made_with = self._parameters()
         return model
 
     def _open(self, X: Any, y: Any) -> tuple[Model, Batch]:

@@ -128,9 +128,11 @@ class LabelTarget:
         fresh = (values < 0) & seen
         if not fresh.any():
             return Planned(target, values[:, np.newaxis])
-        news, rows = np.unique(at[fresh], return_index=True)
-        rows = np.flatnonzero(fresh)[rows]
-        opened = sorted(zip(rows.tolist(), news.tolist(), strict=True))
+        rows = np.flatnonzero(fresh)[::-1]
+        first = np.full(len(target.ranks), -1)
+        first[at[rows]] = rows  # of equal places the last is written, and that is the first row
+        news = np.flatnonzero(first >= 0)
+        opened = sorted(zip(first[news].tolist(), news.tolist(), strict=True))
         assert target.classes is not None
         final = target.ranks.copy()
         for k, (_, position) in enumerate(opened, len(target.order)):
@@ -167,9 +169,10 @@ class LabelTarget:
                 raise ValueError(f"classes has shape {found.shape}: give a list of labels")
         else:
             assert labels is not None
-            check_classification_targets(labels)
             found = labels
-        found = np.unique(found)
+            if labels.dtype.kind not in "biuU":
+                check_classification_targets(labels)
+        found = distinct(found)
         if classes is None and labels is not None:
             refuse_gap_words(labels, found)
         if len(found) > self.limit:
@@ -306,6 +309,28 @@ class LabelTarget:
         if not self.order:
             out[:] = 1.0 / k
         return self.of_classes(out)
+
+
+def distinct(labels: NDArray[Any]) -> NDArray[Any]:
+    """Return the different labels, sorted.
+
+    Sorting all of them, as `numpy.unique` does, takes longer than learning them.
+
+    Examples
+    --------
+    >>> distinct(np.array([7, 3, 7, 5]))
+    array([3, 5, 7])
+    >>> distinct(np.array(["up", "down", "up"]))
+    array(['down', 'up'], dtype='<U4')
+    """
+    if labels.dtype.kind == "U":
+        return np.array(sorted(set(labels.ravel().tolist())), dtype=labels.dtype)
+    if labels.dtype.kind in "biu" and labels.size:
+        low, high = int(labels.min()), int(labels.max())
+        if high - low < min(labels.size, 2**31) and -(2**62) < low <= high < 2**62:
+            met = np.bincount(labels.ravel().astype(np.int64) - low)
+            return (np.flatnonzero(met) + low).astype(labels.dtype)
+    return np.unique(labels)
 
 
 def positions_of(labels: NDArray[Any], classes: NDArray[Any] | None) -> Indices:

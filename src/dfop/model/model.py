@@ -12,6 +12,7 @@ import copy
 import itertools
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -112,6 +113,7 @@ class Model:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, lock=Lock())
+        self.use_threads(self.settings.threads)
 
     # -- learning -----------------------------------------------------------------------------
 
@@ -337,7 +339,14 @@ class Model:
             )
             if settings.several_experts:
                 self.monitor = new_monitor(self.target)
+            self.use_threads(settings.threads)
         return self.engine
+
+    def use_threads(self, threads: int) -> None:
+        """Let experts learn on so many threads from now on."""
+        self.settings = replace(self.settings, threads=threads)
+        if isinstance(self.engine, Bank):
+            self.engine.threads = threads
 
     def open_lags(self) -> None:
         """Make room for the labels that are features."""

@@ -25,19 +25,22 @@ def linear_forgetters(bank: Bank) -> list[int]:
     return [
         k
         for k, (view, _, walk) in enumerate(bank.experts)
-        if maps[view][0] == "linear" and walk == 0.0
+        if isinstance(view, int) and maps[view][0] == "linear" and walk == 0.0
     ]
 
 
-def _nearest_forgetter(bank: Bank, mu: float) -> int:
-    """Which linear expert forgets about `mu`."""
+def _nearest_forgetter(bank: Bank, among: list[int], mu: float) -> int:
+    """Which of some experts forgets about `mu`."""
     experts = bank.experts
-    return min(linear_forgetters(bank), key=lambda k: abs(np.log((experts[k][1] + 1e-9) / mu)))
+    return min(among, key=lambda k: abs(np.log((experts[k][1] + 1e-9) / mu)))
 
 
 def compared_experts(bank: Bank) -> tuple[int, int]:
-    """Return the two linear experts that are compared: a fast and a slow one."""
-    return _nearest_forgetter(bank, _FAST), _nearest_forgetter(bank, _SLOW)
+    """Which two linear experts are compared: one that forgets fast, and a slower one."""
+    forgetters = linear_forgetters(bank)
+    fast = _nearest_forgetter(bank, forgetters, _FAST)
+    slower = [k for k in forgetters if bank.experts[k][1] < bank.experts[fast][1]]
+    return fast, _nearest_forgetter(bank, slower, _SLOW)
 
 
 def moved_weights_of(model: Model) -> dict[str, float]:

@@ -36,6 +36,8 @@ class Settings:
     """A whole number of rows, or a float: seconds."""
     max_classes: int = 1000
     max_features: int = 1000
+    threads: int = 1
+    """The one that may change at any time, as no result depends on it."""
 
     @classmethod
     def of(cls, *, forgetting: Any, **parameters: Any) -> Settings:
@@ -53,6 +55,9 @@ class Settings:
         _check_whole("pending_limit", given.pending_limit, 1, 10**9, "how many rows may wait")
         _check_whole("max_classes", given.max_classes, 2, 10**6, "how many classes there may be")
         _check_whole("max_features", given.max_features, 1, 10**6, "how many names have weights")
+        _check_whole(
+            "threads", given.threads, 1, 256, "on how many threads the experts learn (1: no others)"
+        )
         _check_expiry(given.pending_expiry, rule)
         if isinstance(rule, ByClock) and given.several_experts:
             raise ValueError(
@@ -80,6 +85,8 @@ class Settings:
     def check_same(self, now: Settings) -> None:
         """Refuse parameters that were changed after the first row: they would have no effect."""
         for field in fields(self):
+            if field.name == "threads":
+                continue
             before, after = getattr(self, field.name), getattr(now, field.name)
             if before is not after and before != after:
                 name = "forgetting" if field.name == "rule" else field.name

@@ -126,6 +126,9 @@ def _columns_of_array(X: Any) -> list[NDArray[Any]] | None:
 
 def _matrix(X: Any) -> Array:
     """Return `X`, which holds no text, as a C-ordered float64 matrix."""
+    if type(X) is np.ndarray and X.dtype == np.float64 and X.ndim == 2 and X.size:
+        # nothing to find out: a first call must not wait while the general check is loaded
+        return np.require(X, requirements=["C", "A"])
     try:
         rows = check_array(X, dtype=np.float64, order="C", ensure_all_finite=False, input_name="X")
     except (TypeError, ValueError) as error:
