@@ -151,6 +151,12 @@ nb::object variances(GuardedBank& g, std::size_t k) {
     return to_array(std::move(P), {d});
 }
 
+nb::object limited_rows(GuardedBank& g, std::size_t k) {
+    const auto held = g.lock();
+    require(k < g.model.experts().size(), "there is no such expert");
+    return shown_count(g.model.experts()[k].limited_rows());
+}
+
 void add_outputs(GuardedBank& g, std::size_t count) {
     const auto held = g.lock();
     const auto& targets = g.model.design().targets;
@@ -231,6 +237,7 @@ void bind_bank(nb::module_& m) {
         .def("weights", &weights)
         .def("coefficients", &coefficients, "expert"_a)
         .def("variances", &variances, "expert"_a)
+        .def("limited_rows", &limited_rows, "expert"_a)
         .def("errors", &errors)
         .def("state", &state)
         .def("restore", &restore, "state"_a)

@@ -41,18 +41,19 @@ inline void prefetch(const double* row, std::size_t features) {
 // What only lives while rows are learned. A few rows fit here, more into a buffer that all filters
 // of a thread share.
 struct Filter::Workspace {
-    double *x, *b;                  // rows x padded
-    double* pv;                     // 2 x padded
-    double *growth, *walk, *alpha;  // of each row
+    double *x, *b;                           // rows x padded
+    double* pv;                              // 2 x padded
+    double *growth, *walk, *alpha, *capped;  // of each row
 
     Workspace(std::size_t rows, std::size_t padded) {
-        const std::size_t size = 2 * (rows + 1) * padded + 3 * rows;
+        const std::size_t size = 2 * (rows + 1) * padded + 4 * rows;
         x = size <= kFew ? few_ : shared(size);
         b = x + rows * padded;
         pv = b + rows * padded;
         growth = pv + 2 * padded;
         walk = growth + rows;
         alpha = walk + rows;
+        capped = alpha + rows;
     }
     Workspace(const Workspace&) = delete;
 
@@ -141,6 +142,10 @@ void Filter::stage_to_predict(const double* row, double* x) const {
         if (std::fabs(x[j]) > kLargestStep) x[j] = 0.0;
 }
 
+DFOP_INLINE void Filter::count_limited(double rows) {
+    if (limited_rows_ != kNotCounted) limited_rows_ = std::min(limited_rows_ + rows, kMostRows);
+}
+
 void Filter::grow_scales(const double* row) {
     for (std::size_t j = 0; j < features_; ++j) {
         const double magnitude = std::fabs(row[j]);
@@ -156,6 +161,7 @@ void Filter::grow_scale(std::size_t j, double magnitude) {
     const double factor = scale / scale_[j];
     const bool anew = unseen || factor > kLargestStep;
     const double step = anew ? 0.0 : factor;
+    if (anew && !unseen) count_limited(1.0);  // what was known of its weight is given up
     for (std::size_t i = 0; i < j; ++i) U_[tile_offset(i, j)] *= anew ? 0.0 : 1.0 / step;
     for (std::size_t i = j + 1; i < padded(); ++i) {
         double& u = U_[tile_offset(j, i)];
@@ -265,6 +271,7 @@ DFOP_INLINE std::size_t Filter::pass_time(const Rows& rows, std::size_t start, s
         space.growth[t] = none ? 1.0 : 1.0 / rows.discount[start + t];
         space.walk[t] = none ? 0.0 : rows.walk[start + t];
         space.alpha[t] = 1.0 / rows.gain[start + t];
+        space.capped[t] = 0.0;
         double fading = fading_of(space.growth[t], space.walk[t]);
         if (now.must_refresh(fading)) {
             if (t > 0) break;
@@ -286,12 +293,15 @@ DFOP_INLINE std::size_t Filter::learn_chunk(const Rows& rows, std::size_t start,
     const double* y = rows.y.values + static_cast<std::ptrdiff_t>(start) * rows.y.row;
     const std::size_t learned = kernel_->learn(
         state(), {staged, space.x, space.growth, space.walk, y, rows.y.row, rows.y.column,
-                  rows.yhat + start * outputs_, space.alpha, space.b, space.pv});
+                  rows.yhat + start * outputs_, space.alpha, space.capped, space.b, space.pv});
     if (learned < staged) {
         counters_ = first;
         for (std::size_t t = 1; t < learned; ++t)
             counters_.pass(space.growth[t], fading_of(space.growth[t], space.walk[t]));
     }
+    double limited = 0.0;
+    for (std::size_t t = 0; t < learned; ++t) limited += space.capped[t];
+    if (limited > 0.0) count_limited(limited);
     if (space.alpha[learned - 1] > kLargestAlpha) refresh_limits();
     return learned;
 }
@@ -335,7 +345,7 @@ void Filter::forget(double discount, double walk) {
         fading = 1.0;
     }
     counters_.pass(growth, fading);
-    kernel_->forget(D_.data(), limit_.data(), padded(), growth, walk);
+    if (kernel_->forget(D_.data(), limit_.data(), padded(), growth, walk)) count_limited(1.0);
 }
 
 double Filter::replay(const double* X, Targets y, Steps steps, PerRow discount, PerRow log_discount,

@@ -119,6 +119,11 @@ public:
     double cap() const { return cap_; }
     const char* kernel_name() const { return kernel_->name; }
     std::size_t memory_bytes() const;  // without the object itself
+    // On how many rows a limit acted, so that the filter knows more than forgetting would leave;
+    // kNotCounted where that is not known.
+    double limited_rows() const { return limited_rows_; }
+    static constexpr double kNotCounted = -1.0;
+    void refresh_limits();
 
 private:
     struct Workspace;
@@ -150,7 +155,7 @@ private:
     double limit_of_share(std::size_t j, double share) const;
     double limit_by_column(std::size_t j) const;
     double largest(std::size_t j) const;
-    void refresh_limits();
+    void count_limited(double rows);
     State state();
 
     std::size_t features_, outputs_, tiles_ = 0;
@@ -160,6 +165,7 @@ private:
     bool relative_prior_;  // whether the prior is meant for scaled features, and for all together
     double cap_;
     Counters counters_;
+    double limited_rows_ = 0.0;
     const Kernel* kernel_;
     Buffer U_, D_, limit_, W_;
     Buffer scale_, inverse_scale_;
@@ -190,6 +196,8 @@ void Filter::fields(std::size_t features, std::size_t outputs, bool intercept, S
                 [=](std::size_t) -> auto& { return self->counters_.unseen_variance; });
     visit.array({"faded", {}, 1.0, kRefresh},
                 [=](std::size_t) -> auto& { return self->counters_.faded; });
+    visit.array({"limited_rows", {}, kNotCounted, kMostRows},
+                [=](std::size_t) -> auto& { return self->limited_rows_; });
 }
 
 // The power of two s with s/2 < magnitude <= s.

@@ -2,7 +2,7 @@
 // forgetting). Included by kernel_baseline.cpp and kernel_avx2.cpp.
 //
 // One row (x, y) with discount lam and noise variance r:
-//     D_j   <- min(D_j / lam + q, cap_j)                   forgetting that cannot wind up
+//     D_j   <- min(D_j / lam + q, cap_j)                   forgetting that cannot wind up; counted
 //     f      = U'x,  v = D f
 //     alpha_j = alpha_(j-1) + f_j v_j,  alpha_0 = r         so alpha_d = r + x'Px
 //     D_j   <- D_j alpha_(j-1) / alpha_j
@@ -68,11 +68,13 @@ inline Vec pass(double* tile, std::size_t tiles, const double* pv, double* b, co
 // Forgetting, and the scalars of one panel of one row: from f, stored in pv, to D, p, v and the
 // carried alpha. (From one panel to the next only the sum of alpha waits for its predecessor.)
 inline void scalars(const State& s, std::size_t panel, double growth, double walk, double& alpha,
-                    double& inverse_alpha, double* pv) {
+                    double& inverse_alpha, Vec& capped, double* pv) {
     double* D = s.D + kTile * panel;
     const Vec f = load(pv);
-    const Vec d =
-        min(fma(load(D), broadcast(growth), broadcast(walk)), load(s.cap + kTile * panel));
+    const Vec grown = fma(load(D), broadcast(growth), broadcast(walk));
+    const Vec cap = load(s.cap + kTile * panel);
+    const Vec d = min(grown, cap);
+    capped = mark_capped(capped, grown, cap, kLeastCap);
     const Vec v = mul(d, f);
     const Vec increase = running_sum(mul(f, v));
     const Vec a = add(broadcast(alpha), increase);
@@ -160,9 +162,11 @@ std::size_t learn_panels(const State& s, const Chunk& c, std::size_t rows, std::
     const auto pv = [&](std::size_t j) { return c.pv + 2 * kTile * j; };
     const auto all_scalars = [&](std::size_t t) {
         double alpha = c.alpha[t], inverse = 1.0 / alpha;
+        Vec capped = zero();
         for (std::size_t j = first; j < end; ++j)
-            scalars(s, j, c.growth[t], c.walk[t], alpha, inverse, pv(j));
+            scalars(s, j, c.growth[t], c.walk[t], alpha, inverse, capped, pv(j));
         c.alpha[t] = alpha;
+        if (any_marked(capped)) c.capped[t] = 1.0;
     };
     for (std::size_t j = first; j < end; ++j)
         store(pv(j), pass<false, true>(panel(j), j + 1, nullptr, nullptr, c.x));
@@ -203,9 +207,14 @@ std::size_t learn(const State& s, const Chunk& c) {
     return rows;
 }
 
-void forget(double* D, const double* cap, std::size_t n, double growth, double walk) {
-    for (std::size_t j = 0; j < n; j += kTile)
-        store(D + j, min(fma(load(D + j), broadcast(growth), broadcast(walk)), load(cap + j)));
+bool forget(double* D, const double* cap, std::size_t n, double growth, double walk) {
+    Vec capped = zero();
+    for (std::size_t j = 0; j < n; j += kTile) {
+        const Vec grown = fma(load(D + j), broadcast(growth), broadcast(walk));
+        capped = mark_capped(capped, grown, load(cap + j), kLeastCap);
+        store(D + j, min(grown, load(cap + j)));
+    }
+    return any_marked(capped);
 }
 
 void predict(const double* W, std::size_t tiles, std::size_t outputs, const double* x,

@@ -28,9 +28,11 @@ template <std::size_t N>
 std::size_t learn_small(const State& s, const Chunk& c) {
     constexpr std::size_t padded = (N + kTile - 1) / kTile * kTile;
     double u[N][N], D[N], cap[N], w[N], f[N], b[N];  // u[j][i] is u_ij
+    bool is_cap[N];
     for (std::size_t j = 0; j < N; ++j) {
         for (std::size_t i = 0; i < j; ++i) u[j][i] = s.U[tile_offset(i, j)];
         D[j] = s.D[j], cap[j] = s.cap[j], w[j] = s.W[j];
+        is_cap[j] = cap[j] > kLeastCap;
     }
     std::size_t t = 0;
     double alpha = 0.0;
@@ -44,8 +46,10 @@ std::size_t learn_small(const State& s, const Chunk& c) {
         c.yhat[t] = yhat;
         alpha = c.alpha[t];
         double inverse = 1.0 / alpha;
+        bool capped = false;
         for (std::size_t j = 0; j < N; ++j) {
             const double grown = fma(D[j], c.growth[t], c.walk[t]);
+            capped |= is_cap[j] & (grown > cap[j]);
             const double d = grown < cap[j] ? grown : cap[j];
             const double v = d * f[j], p = -f[j] * inverse;
             const double before = alpha;
@@ -60,6 +64,7 @@ std::size_t learn_small(const State& s, const Chunk& c) {
             }
             b[j] = v;
         }
+        c.capped[t] = capped;
         const double step = (c.y[static_cast<std::ptrdiff_t>(t) * c.y_row] - yhat) * inverse;
         for (std::size_t i = 0; i < N; ++i) w[i] = fma(b[i], step, w[i]);
     }

@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from dfop.core import Filter, restore_bank, restore_filter
 from dfop.engines import Engine
 from dfop.engines.design import WIDEST, Map
@@ -21,6 +23,8 @@ from .values import Reading, known, listed, number, whole
 
 _KINDS = {"rff": [{"fourier"}], "poly": [{"products"}], "linear": [{"linear"}]}
 _MOST_EXPERTS, _MOST_CURVES = 1000, 10_000
+NOT_COUNTED = np.array(-1.0)
+"""On how many rows a limit acted, in files that do not tell."""
 _MOST_FREE_OUTPUTS = 1000
 """Outputs of a filter without weights: they take no bytes of the file."""
 
@@ -43,7 +47,7 @@ def read_engine(model: Model, described: Any, reading: Reading) -> Engine:
     settings, width = model.settings, model.coder.width
     several = settings.several_experts
     known(described, {"prior", "maps", "experts"} if several else {"prior"}, "the engine")
-    fields = reading.under("engine/")
+    fields = _with_counts(reading.under("engine/"))
     intercept = bool(settings.fit_intercept)
     prior = read_prior(described["prior"], settings)
     cap = math.inf if settings.cap is None else float(settings.cap)
@@ -56,6 +60,13 @@ def read_engine(model: Model, described: Any, reading: Reading) -> Engine:
     maps, experts = read_design(described, settings, width)
     relative = settings.prior_variance is None
     return restore_bank(width, targets, maps, experts, intercept, prior, relative, cap, fields)
+
+
+def _with_counts(fields: Tensors) -> Tensors:
+    """Return the fields of filters with `limited_rows`, which the first files did not have."""
+    counts = [name.removesuffix("faded") + "limited_rows" for name in fields
+              if name.endswith("faded")]  # fmt: skip
+    return {**dict.fromkeys(counts, NOT_COUNTED), **fields}
 
 
 def read_prior(value: Any, settings: Settings) -> float:

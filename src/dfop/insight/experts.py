@@ -39,6 +39,8 @@ class Expert:
         Its mean squared one-step error over the whole stream; of several outputs, their sum.
     recent_error : float
         The same over about the last 500 rows.
+    limited_rows : int or None
+        On how many rows the cap acted on it; None after loading a file of before it was counted.
 
     Examples
     --------
@@ -58,6 +60,7 @@ class Expert:
     weight: float
     error: float
     recent_error: float
+    limited_rows: int | None
 
 
 _SHOWN = {"linear": "linear", "fourier": "rff", "products": "poly"}
@@ -87,6 +90,7 @@ def experts_of(model: Model) -> list[Expert]:
             weight=float(weights[k]),
             error=float(errors["mean"][k]),
             recent_error=float(errors["recent"][k]),
+            limited_rows=bank.limited_rows(k),
         )
         for k, (view, mu, walk) in enumerate(bank.experts)
     ]
