@@ -13,12 +13,15 @@ from .classifier import DFOPClassifier
 from .evaluation import compare, evaluate, holdout
 from .files import ModelFileError, from_bytes, load, save, to_bytes
 from .forgetting import half_life, period
+from .information import Information, LimitError
 from .insight import drift, experts, uncertainty
 from .regressor import DFOPRegressor
 
 __all__ = [
     "DFOPClassifier",
     "DFOPRegressor",
+    "Information",
+    "LimitError",
     "ModelFileError",
     "baselines",
     "compare",

@@ -37,7 +37,7 @@ class Insight:
         if model is None or model.engine is None:
             raise AttributeError("limited_rows_ is known once a row was learned")
         if not isinstance(model.engine, Filter):
-            raise AttributeError("limited_rows_ is of a single filter: see experts_ for each expert")
+            raise AttributeError("limited_rows_ is of a single filter; experts_ tell theirs")
         return model.engine.limited_rows
 
     @property

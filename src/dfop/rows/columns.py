@@ -91,6 +91,14 @@ def finite_matrix(estimator: BaseEstimator, X: Any, *, first: bool) -> Array:
     On the first rows the estimator takes over the number and names of the columns.
     """
     batch = as_batch(X)
+    refuse_all_but_numbers(batch)
+    named = X if not isinstance(X, Batch) else batch.numbers
+    validate_data(estimator, named, reset=first, skip_check_array=True)
+    return batch.numbers
+
+
+def refuse_all_but_numbers(batch: Batch) -> None:
+    """Refuse rows with text or gaps, for what learns from numbers alone."""
     if batch.texts:
         column = min(batch.texts)
         cells = batch.texts[column].cells()
@@ -99,9 +107,5 @@ def finite_matrix(estimator: BaseEstimator, X: Any, *, first: bool) -> Array:
             f"X has {cells[row]!r} at {where_in((row, column), batch.names)}, which is text: code "
             "it as numbers before learning"
         )
-    numbers = batch.numbers
-    named = X if not isinstance(X, Batch) else numbers
-    validate_data(estimator, named, reset=first, skip_check_array=True)
     if batch.gaps:
-        check_finite(numbers, "X", batch.names)
-    return numbers
+        check_finite(batch.numbers, "X", batch.names)

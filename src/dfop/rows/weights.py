@@ -184,6 +184,24 @@ def row_weights(
     return RowWeights(decay, gain, log_decay, weight, clock)
 
 
+def fade_between(rule: Forgetting, last: Clock, first: Clock) -> float:
+    """Return what fades, as a logarithm, from a row to the next one that came apart from it.
+
+    By rows it is the next row's own matter. By the clock, `first` tells when the next row came.
+    """
+    if not isinstance(rule, ByClock) or last.last is None or first.last is None:
+        return 0.0
+    if last.datetimes != first.datetimes:
+        raise ValueError("time is given as datetimes in one part and as numbers in the other")
+    gap = (first.last - last.last) * (1e-9 if last.datetimes else 1.0)
+    if gap < 0.0:
+        raise ValueError(
+            "time runs backwards: the first row of the later part came before the last row of the "
+            "earlier one; merge parts in the order of their time"
+        )
+    return min(gap / rule.period, -float(np.log(_LEAST_DISCOUNT)))
+
+
 def _of_rule(rule: ByRows) -> tuple[Array, Array]:
     return np.array([1.0 - rule.mu]), np.array([np.log1p(-rule.mu)])
 
