@@ -98,7 +98,7 @@ class OracleFilter:
 
     def _limit(self) -> None:
         seen = self.scale > SMALLEST
-        self.limited_rows += bool((self.D > self.limit)[seen].any())
+        self.limited_rows += bool((self.limit < self.D)[seen].any())
         self.D = np.minimum(self.D, self.limit)
 
     def coefficients(self) -> tuple[Array, Array]:
