@@ -214,6 +214,7 @@ NB_MODULE(_native, m) {
     bind_filter(m);
     bind_bank(m);
     bind_coder(m);
+    bind_keyed(m);
     bind_rows(m);
     bind_uncertainty(m);
 

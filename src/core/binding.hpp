@@ -73,6 +73,7 @@ inline nb::object shown_count(double rows) {
 nb::object to_array(std::vector<double> values, std::vector<std::size_t> shape);
 void bind_bank(nb::module_& m);
 void bind_coder(nb::module_& m);
+void bind_keyed(nb::module_& m);
 void bind_rows(nb::module_& m);
 void bind_uncertainty(nb::module_& m);
 

@@ -1,7 +1,9 @@
 #include "filter.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 // The steps of learning a chunk have one caller each; as calls they would cost a small row a tenth
@@ -420,6 +422,84 @@ std::vector<double> Filter::variances() const {
     for (std::size_t j = 0; j < d; ++j)
         out[j] = std::min(out[j] / scale_[j] / scale_[j], std::numeric_limits<double>::max());
     return out;
+}
+
+namespace {
+
+// The exponent of a power of two takes a quarter of its place.
+constexpr std::size_t kExponents = sizeof(double) / sizeof(std::int16_t);
+constexpr int kBias = 1023, kMantissa = 52;
+
+std::int16_t exponent_of(double power) {
+    return static_cast<std::int16_t>((std::bit_cast<std::uint64_t>(power) >> kMantissa) - kBias);
+}
+
+double power_of(std::int16_t exponent) {
+    const int bounded = std::clamp<int>(exponent, -500, 500);
+    return std::bit_cast<double>(static_cast<std::uint64_t>(bounded + kBias) << kMantissa);
+}
+
+struct RangeCheck {
+    template <class At>
+    void array(const Field& field, At at) const {
+        std::size_t size = 1;
+        for (const std::size_t part : field.shape) size *= part;
+        for (std::size_t i = 0; i < size; ++i) {
+            const double value = at(i);
+            hold(value >= field.low && value <= field.high, field.name + ": out of range");
+        }
+    }
+};
+
+}  // namespace
+
+std::size_t Filter::packed_size() const {
+    const std::size_t d = dimension();
+    return d * (d - (d > 0)) / 2 + (2 + outputs_) * d + (d + kExponents - 1) / kExponents + 3;
+}
+
+void Filter::pack(double* to) const {
+    const std::size_t d = dimension();
+    for (std::size_t j = 1; j < d; ++j)
+        for (std::size_t i = 0; i < j; i += kTile)
+            to = std::copy_n(U_.data() + tile_offset(i, j), std::min(kTile, j - i), to);
+    to = std::copy_n(D_.data(), d, to);
+    to = std::copy_n(limit_.data(), d, to);
+    for (std::size_t k = 0; k < outputs_; ++k) to = std::copy_n(W_.data() + k * padded(), d, to);
+    for (std::size_t j = 0; j < d; j += kExponents, ++to) {
+        std::int16_t exponents[kExponents] = {};
+        for (std::size_t i = 0; i < std::min(kExponents, d - j); ++i)
+            exponents[i] = exponent_of(scale_[j + i]);
+        std::memcpy(to, exponents, sizeof(double));
+    }
+    to[0] = counters_.faded, to[1] = counters_.unseen_variance, to[2] = limited_rows_;
+}
+
+void Filter::unpack(const double* from) {
+    const std::size_t d = dimension();
+    const auto take = [&](double* to, std::size_t n) {
+        std::copy_n(from, n, to);
+        from += n;
+    };
+    for (std::size_t j = 1; j < d; ++j)
+        for (std::size_t i = 0; i < j; i += kTile)
+            take(U_.data() + tile_offset(i, j), std::min(kTile, j - i));
+    take(D_.data(), d);
+    take(limit_.data(), d);
+    for (std::size_t k = 0; k < outputs_; ++k) take(W_.data() + k * padded(), d);
+    for (std::size_t j = 0; j < d; j += kExponents, ++from) {
+        std::int16_t exponents[kExponents];
+        std::memcpy(exponents, from, sizeof(double));
+        for (std::size_t i = 0; i < std::min(kExponents, d - j); ++i)
+            if (const double scale = power_of(exponents[i]); scale != scale_[j + i])
+                set_scale(j + i, scale);
+    }
+    counters_.faded = from[0], counters_.unseen_variance = from[1], limited_rows_ = from[2];
+}
+
+void Filter::check() const {
+    RangeCheck check;
+    fields(features_, outputs_, intercept_, this, check);
 }
 
 void Filter::settle() {

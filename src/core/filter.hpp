@@ -111,6 +111,12 @@ public:
                        Visitor&& visit);
     void settle();
 
+    // The same in one row of numbers, for many filters of one design at rest.
+    std::size_t packed_size() const;
+    void pack(double* to) const;
+    void unpack(const double* from);
+    void check() const;  // refuses a state that no filter can have had
+
     std::size_t features() const { return features_; }
     std::size_t outputs() const { return outputs_; }
     bool intercept() const { return intercept_; }

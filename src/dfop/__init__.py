@@ -15,12 +15,14 @@ from .files import ModelFileError, from_bytes, load, save, to_bytes
 from .forgetting import half_life, period
 from .information import Information, LimitError
 from .insight import drift, experts, uncertainty
+from .keyed import Keyed
 from .regressor import DFOPRegressor
 
 __all__ = [
     "DFOPClassifier",
     "DFOPRegressor",
     "Information",
+    "Keyed",
     "LimitError",
     "ModelFileError",
     "baselines",

@@ -152,6 +152,70 @@ class Bank:
     @property
     def experts(self) -> list[tuple[int, float, float]]: ...
 
+class KeyedStore:
+    def __init__(
+        self, design: Filter, text: bool, most_keys: int, idle_rows: float, idle_time: float
+    ) -> None: ...
+    def place(
+        self,
+        keys: NDArray[np.int64] | list[str],
+        times: NDArray[np.float64] | NDArray[np.int64] | None,
+        entries: NDArray[np.int64],
+        fresh: NDArray[np.uint8],
+        gaps: NDArray[np.float64],
+    ) -> None: ...
+    def first_backwards(
+        self,
+        keys: NDArray[np.int64] | list[str],
+        times: NDArray[np.float64] | NDArray[np.int64],
+    ) -> int: ...
+    def find(self, keys: NDArray[np.int64] | list[str], entries: NDArray[np.int64]) -> None: ...
+    def learn(
+        self,
+        entries: NDArray[np.int64],
+        fresh: NDArray[np.uint8],
+        X: NDArray[np.float64],
+        Y: NDArray[np.float64],
+        pace: tuple[NDArray[np.float64], NDArray[np.float64]],
+        out: NDArray[np.float64],
+    ) -> None: ...
+    def predict(
+        self, entries: NDArray[np.int64], X: NDArray[np.float64], out: NDArray[np.float64]
+    ) -> None: ...
+    def arrive(
+        self,
+        entries: NDArray[np.int64],
+        fresh: NDArray[np.uint8],
+        X: NDArray[np.float64],
+        pace: tuple[NDArray[np.float64], NDArray[np.float64]],
+        stamps: NDArray[np.float64],
+        tickets: NDArray[np.float64],
+        out: NDArray[np.float64],
+    ) -> None: ...
+    def learn_late(
+        self,
+        entry: int,
+        x: NDArray[np.float64],
+        y: NDArray[np.float64],
+        stamp: float,
+        ticket: float,
+    ) -> bool: ...
+    def forget_late(self, entry: int, ticket: float) -> None: ...
+    def filter(self, entry: int) -> Filter: ...
+    def snapshot(self) -> dict[str, Any]: ...
+    def restore(self, state: dict[str, Any]) -> None: ...
+    def __len__(self) -> int: ...
+    @property
+    def text(self) -> bool: ...
+    @property
+    def record_size(self) -> int: ...
+    @property
+    def evicted(self) -> float: ...
+    @property
+    def expired(self) -> float: ...
+    @property
+    def memory_bytes(self) -> int: ...
+
 MOST_TEXTS: int
 BUCKETS: int
 

@@ -47,7 +47,7 @@ def next_batch(
     if news:
         return batch
     if isinstance(X, Batch) or (batch.names is not None and not is_frame(X)):
-        _check_names(batch, names, columns, type(estimator).__name__)
+        check_columns(batch, names, columns, type(estimator).__name__)
         return batch if names is None else replace(batch, names=names)
     validate_data(estimator, X, reset=False, skip_check_array=True)
     return batch if batch.names is None and names is None else replace(batch, names=names)
@@ -70,7 +70,9 @@ def _new_names(known: tuple[str, ...], names: tuple[Any, ...] | None) -> list[st
     return []
 
 
-def _check_names(batch: Batch, names: tuple[str, ...] | None, columns: int, estimator: str) -> None:
+def check_columns(
+    batch: Batch, names: tuple[str, ...] | None, columns: int, estimator: str
+) -> None:
     """Refuse columns that are not those of the first rows."""
     if batch.shape[1] != columns:
         raise ValueError(
