@@ -152,6 +152,13 @@ GuardedFilter* filter(GuardedStore& g, std::int64_t entry) {
     return new GuardedFilter{g.model.filter(entry), {}};
 }
 
+nb::tuple last(GuardedStore& g, std::int64_t entry) {
+    const auto held = g.lock();
+    require(g.model.has(entry), "there is no such entry");
+    const Moment moment = g.model.last(entry);
+    return nb::make_tuple(moment.seconds, moment.ticks);
+}
+
 nb::dict snapshot(GuardedStore& g) {
     const auto held = g.lock();
     KeyedStore::Snapshot now = g.model.snapshot();
@@ -214,11 +221,12 @@ void bind_keyed(nb::module_& m) {
              "ticket"_a)
         .def("forget_late", &forget_late, "entry"_a, "ticket"_a)
         .def("filter", &filter, "entry"_a, nb::rv_policy::take_ownership)
+        .def("last", &last, "entry"_a)
         .def("snapshot", &snapshot)
         .def("restore", &restore, "state"_a)
         .def("__len__", [](GuardedStore& g) { return g.model.size(); })
         .def_prop_ro("text", [](GuardedStore& g) { return g.model.text(); })
-        .def_prop_ro("record_size", [](GuardedStore& g) { return g.model.record_size(); })
+        .def_prop_ro("record_bytes", [](GuardedStore& g) { return g.model.record_bytes(); })
         .def_prop_ro("evicted", [](GuardedStore& g) { return g.model.evicted(); })
         .def_prop_ro("expired", [](GuardedStore& g) { return g.model.expired(); })
         .def_prop_ro("memory_bytes", [](GuardedStore& g) {

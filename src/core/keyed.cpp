@@ -4,11 +4,21 @@
 #include <bit>
 #include <cmath>
 #include <functional>
+#include <new>
+#include <utility>
+
+#if __has_include(<sys/mman.h>)
+#include <sys/mman.h>
+#endif
 
 namespace dfop {
 namespace {
 
-constexpr std::size_t kAhead = 6;  // rows whose records are asked for while one is learned
+// How many rows ahead memory is asked for: records while one is learned; places in the table, then
+// entries, then their neighbours in the list while one is placed.
+constexpr std::size_t kAhead = 6, kPlaces = 24, kEntries = 16, kNeighbours = 8;
+
+constexpr std::size_t kLargePage = std::size_t{1} << 21;
 
 // Mixes the bits of a number, so that neighbours are far from each other (splitmix64).
 std::uint64_t mixed(std::uint64_t x) {
@@ -22,7 +32,8 @@ std::uint64_t mixed(std::uint64_t x) {
 
 KeyedStore::KeyedStore(const Filter& design, bool text, Bounds bounds)
     : fresh_(design), working_(design), text_(text), bounds_(bounds),
-      record_size_(design.packed_size()), table_(16, kNone) {
+      record_size_(design.packed_size()), stride_((record_size_ + kLine - 1) / kLine * kLine),
+      table_(16, kNone) {
     fresh_record_.resize(record_size_);
     fresh_.pack(fresh_record_.data());
 }
@@ -95,6 +106,22 @@ void KeyedStore::append(Entry entry) {
     last_ = entry;
 }
 
+// Where keys are many, each row is in another page of memory, and finding small pages takes longer
+// than learning the row. Pages that are not used take nothing.
+void KeyedStore::add_chunk() {
+    const std::size_t bytes = kChunk * stride_ * sizeof(double);
+    std::unique_ptr<double[], Release> chunk(
+        static_cast<double*>(::operator new(bytes, std::align_val_t{kLargePage})));
+#ifdef MADV_HUGEPAGE
+    if (!chunks_.empty()) madvise(chunk.get(), bytes, MADV_HUGEPAGE);
+#endif
+    chunks_.push_back(std::move(chunk));
+}
+
+void KeyedStore::Release::operator()(double* chunk) const {
+    ::operator delete(chunk, std::align_val_t{kLargePage});
+}
+
 KeyedStore::Entry KeyedStore::open(const Keys& keys, std::size_t t) {
     if (bounds_.most_keys > 0 && size_ == bounds_.most_keys) {
         give_up(first_);
@@ -106,8 +133,7 @@ KeyedStore::Entry KeyedStore::open(const Keys& keys, std::size_t t) {
         free_.pop_back();
     } else {
         entry = static_cast<Entry>(idle_.size());
-        if (entry % kChunk == 0)
-            chunks_.push_back(std::make_unique_for_overwrite<double[]>(kChunk * record_size_));
+        if (entry % kChunk == 0) add_chunk();
         idle_.emplace_back();
         if (text_) names_.emplace_back();
     }
@@ -151,6 +177,20 @@ void KeyedStore::set_last(Entry entry, const Moment& moment) {
     idle_[entry].last = by_ticks_ ? moment.ticks : std::bit_cast<std::int64_t>(moment.seconds);
 }
 
+void KeyedStore::prefetch_places(const Keys& keys, std::size_t t) const {
+    const std::size_t mask = table_.size() - 1;
+    if (t + kPlaces < keys.count) __builtin_prefetch(&table_[hash_of(keys, t + kPlaces) & mask]);
+    const auto likely = [&](std::size_t ahead) {
+        return t + ahead < keys.count ? table_[hash_of(keys, t + ahead) & mask] : kNone;
+    };
+    if (const Entry entry = likely(kEntries); entry != kNone) __builtin_prefetch(&idle_[entry]);
+    if (const Entry entry = likely(kNeighbours); entry != kNone) {
+        const Idle& idle = idle_[entry];
+        if (idle.before != kNone) __builtin_prefetch(&idle_[idle.before]);
+        if (idle.after != kNone) __builtin_prefetch(&idle_[idle.after]);
+    }
+}
+
 void KeyedStore::place(const Keys& keys, Times times, std::int64_t* entries, std::uint8_t* fresh,
                        double* gaps) {
     by_ticks_ = by_ticks_ || times.ticks;
@@ -158,8 +198,7 @@ void KeyedStore::place(const Keys& keys, Times times, std::int64_t* entries, std
         if (times && (rows_ == 0.0 || seconds_between(now_, times[t]) > 0.0)) now_ = times[t];
         ++rows_;
         give_up_idle();
-        if (t + kAhead < keys.count)
-            __builtin_prefetch(&table_[hash_of(keys, t + kAhead) & (table_.size() - 1)]);
+        prefetch_places(keys, t);
         Entry entry = lookup(keys, t);
         fresh[t] = entry == kNone;
         if (fresh[t]) {
@@ -176,17 +215,19 @@ void KeyedStore::place(const Keys& keys, Times times, std::int64_t* entries, std
 }
 
 std::size_t KeyedStore::first_backwards(const Keys& keys, Times times) const {
-    std::unordered_map<Entry, Moment> last;
-    std::unordered_map<std::int64_t, Moment> unknown;  // of equal hashes the later one counts
+    bool sorted = true;  // as rows mostly are: then each has to be compared with the past alone
+    for (std::size_t t = 1; t < keys.count && sorted; ++t)
+        sorted = seconds_between(times[t - 1], times[t]) >= 0.0;
+    std::unordered_map<std::uint64_t, Moment> latest;  // of equal hashes the later one counts
     for (std::size_t t = 0; t < keys.count; ++t) {
+        prefetch_places(keys, t);
         const Entry entry = lookup(keys, t);
-        Moment* before;
-        if (entry == kNone)
-            before = &unknown.try_emplace(key_of(keys, t), times[t]).first->second;
-        else
-            before = &last.try_emplace(entry, last_of(entry)).first->second;
-        if (seconds_between(*before, times[t]) < 0.0) return t;
-        *before = times[t];
+        Moment before = entry == kNone ? times[t] : last_of(entry);
+        if (!sorted) {
+            const auto found = latest.try_emplace(hash_of(keys, t), before).first;
+            before = std::exchange(found->second, times[t]);
+        }
+        if (seconds_between(before, times[t]) < 0.0) return t;
     }
     return keys.count;
 }
@@ -210,7 +251,6 @@ void KeyedStore::bring(Entry entry, bool fresh) {
 
 void KeyedStore::prefetch(const std::int64_t* entries, std::size_t t, std::size_t n) const {
     if (t + kAhead >= n || entries[t + kAhead] < 0) return;
-    constexpr std::size_t kLine = 64 / sizeof(double);
     const double* next = record(static_cast<Entry>(entries[t + kAhead]));
     for (std::size_t i = 0; i < record_size_; i += kLine) __builtin_prefetch(next + i);
 }
@@ -302,8 +342,7 @@ Filter KeyedStore::filter(std::int64_t entry) const {
 }
 
 std::size_t KeyedStore::memory_bytes() const {
-    std::size_t bytes =
-        chunks_.size() * (kChunk * record_size_ * sizeof(double) + sizeof(chunks_[0]));
+    std::size_t bytes = idle_.size() * stride_ * sizeof(double);
     bytes += idle_.capacity() * sizeof(Idle) + table_.capacity() * sizeof(Entry) +
              free_.capacity() * sizeof(Entry) + names_.capacity() * sizeof(std::string);
     for (const std::string& name : names_)

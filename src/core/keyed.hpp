@@ -85,6 +85,7 @@ public:
 
     std::size_t size() const { return size_; }
     std::size_t record_size() const { return record_size_; }
+    std::size_t record_bytes() const { return stride_ * sizeof(double); }
     std::size_t memory_bytes() const;
     double evicted() const { return evicted_; }
     double expired() const { return expired_; }
@@ -92,6 +93,7 @@ public:
     bool text() const { return text_; }
     const Filter& design() const { return fresh_; }
     Filter filter(std::int64_t entry) const;
+    Moment last(std::int64_t entry) const { return last_of(static_cast<Entry>(entry)); }
     bool has(std::int64_t entry) const;
 
     // Everything that decides how the store goes on, keys from the idlest on. Waiting rows are not
@@ -110,8 +112,12 @@ public:
 private:
     using Entry = std::uint32_t;
     static constexpr Entry kNone = 0xffffffff;
-    static constexpr std::size_t kChunk = 1024;  // records that are allocated together
+    static constexpr std::size_t kChunk = 16384;  // records that are allocated together
+    static constexpr std::size_t kLine = 64 / sizeof(double);  // doubles of a line of the cache
 
+    struct Release {
+        void operator()(double* chunk) const;
+    };
     struct Idle {
         std::int64_t key;   // a number, or the hash of a text
         std::int64_t last;  // when its last row came: seconds as a double, or ticks
@@ -135,14 +141,14 @@ private:
     Entry open(const Keys& keys, std::size_t t);
     void give_up(Entry entry);
     void give_up_idle();
+    void prefetch_places(const Keys& keys, std::size_t t) const;
     void unlink(Entry entry);
     void append(Entry entry);
-    double* record(Entry entry) {
-        return chunks_[entry / kChunk].get() + entry % kChunk * record_size_;
-    }
+    double* record(Entry entry) { return chunks_[entry / kChunk].get() + entry % kChunk * stride_; }
     const double* record(Entry entry) const {
-        return chunks_[entry / kChunk].get() + entry % kChunk * record_size_;
+        return chunks_[entry / kChunk].get() + entry % kChunk * stride_;
     }
+    void add_chunk();
     Moment last_of(Entry entry) const;
     void set_last(Entry entry, const Moment& moment);
     void bring(Entry entry, bool fresh);
@@ -154,8 +160,9 @@ private:
     std::vector<double> fresh_record_;
     bool text_;
     Bounds bounds_;
-    std::size_t record_size_, size_ = 0;
-    std::vector<std::unique_ptr<double[]>> chunks_;
+    std::size_t record_size_, stride_;  // a record begins with a line of the cache
+    std::size_t size_ = 0;
+    std::vector<std::unique_ptr<double[], Release>> chunks_;
     std::vector<Idle> idle_;
     std::vector<std::string> names_;  // of texts
     std::vector<Entry> free_;

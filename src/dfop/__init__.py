@@ -1,7 +1,8 @@
 """One-pass learning from data streams whose distribution changes.
 
 Learners: `DFOPClassifier`, `DFOPRegressor`; how they forget: `period`, `half_life`; files: `save`,
-`load`; bytes: `to_bytes`, `from_bytes`. Streams: `dfop.streams`. Honest scores: `evaluate`,
+`load`; bytes: `to_bytes`, `from_bytes`. At scale: `Information` (one stream in parts), `Keyed` (a
+model per key). Streams: `dfop.streams`. Honest scores: `evaluate`,
 `holdout`, `compare`. The methods of the paper: `dfop.baselines`. For River: `dfop.river`.
 """
 

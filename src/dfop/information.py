@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .classifier import DFOPClassifier
-from .core import Coder, Filter
+from .core import Filter
 from .engines.build import PRIOR_VARIANCE
 from .engines.filter_triangle import from_filter, to_filter
 from .engines.information import Summary, settled, summarise, then, with_prior
 from .engines.limits import Bounds
-from .files.columns import number_columns
 from .files.information import pack_information, unpack_information
+from .files.resuming import resume
 from .forgetting import Automatic, ByClock, Forgetting
 from .model.label_targets import LabelTarget
 from .model.merging import coding_of, decoding_of, merged_columns, merged_targets, read_targets
@@ -317,20 +317,22 @@ class Information:
             prior_variance=settings.prior_variance,
             cap=settings.cap,
         )
-        model = Model(Settings.of(**learner.get_params()), target)
-        d = len(self.sums)
-        model.coder = Coder()
-        model.coder.restore(number_columns(0, d), self.sums, self.counts)
-        model.columns, model.names, model.clock = d, self.names, self.clock
-        model.rows = model.learned = self.summary.rows
-        model.engine = to_filter(
+        engine = to_filter(
             whole,
             coding_of(target),
             intercept=settings.fit_intercept,
             prior_variance=_prior(settings),
             cap=_cap(settings),
         )
-        learner.__dfop_resume__(model)
+        resume(
+            learner,
+            target,
+            engine,
+            names=self.names,
+            clock=self.clock,
+            rows=self.summary.rows,
+            means=(self.sums, self.counts),
+        )
         return learner
 
     def _refuse_limited(self, whole: Summary) -> None:

@@ -8,14 +8,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from .core import Coder, Filter, KeyedStore, Lock
+from .core import Filter, KeyedStore, Lock
 from .engines.build import build_engine
 from .engines.keyed import build_store, bytes_per_key, find, place
-from .files.columns import number_columns
 from .files.keyed import pack_keyed, unpack_keyed
-from .forgetting import ByClock, ByRows, Duration, seconds_of
+from .files.resuming import resume
+from .forgetting import ByClock, ByRows, Duration
+from .model.keyed_design import checked_design, checked_expiry
 from .model.keyed_late import LateRows, Placed
-from .model.model import Model
 from .model.settings import Settings
 from .model.targets import NumberTarget
 from .model.waiting import check_keys
@@ -100,8 +100,8 @@ class Keyed:
         if model.__dfop_model__() is not None:
             raise ValueError("model has learned rows: give a new one, it is the design of all")
         self.model, self.expire, self.memory_limit = model, expire, memory_limit
-        self._settings = _checked(Settings.of(**model.get_params()))
-        self._expiry = _checked_expiry(expire, self._settings)
+        self._settings = checked_design(Settings.of(**model.get_params()))
+        self._expiry = checked_expiry(expire, self._settings)
         if memory_limit is not None and not (isinstance(memory_limit, int) and memory_limit > 0):
             raise ValueError(f"memory_limit={memory_limit!r} must be a number of bytes, or None")
         self.shared = shared
@@ -308,21 +308,21 @@ class Keyed:
             if entry < 0:
                 raise KeyError(f"no rows of the key {key!r} were learned, or they were given up")
             assert self._store is not None
-            return self._as_learner(self._store.filter(entry))
+            return self._as_learner(self._store, entry)
 
     def _entry(self, key: Key) -> int:
         names = read_keys([key], 1)
         self._check_kind(names)
         return int(find(self._known(), names.values)[0])
 
-    def _as_learner(self, engine: Filter) -> DFOPRegressor:
+    def _as_learner(self, store: KeyedStore, entry: int) -> DFOPRegressor:
         learner = DFOPRegressor(**self.model.get_params())
-        model = Model(self._settings, self._target)
-        d = engine.features
-        model.coder = Coder()
-        model.coder.restore(number_columns(0, d), np.zeros(d), np.zeros(d))
-        model.columns, model.names, model.engine = d, self._names, engine
-        learner.__dfop_resume__(model)
+        clock = Clock()
+        if self._datetimes is not None:
+            seconds, ticks = store.last(entry)
+            clock = Clock(ticks if self._datetimes else seconds, self._datetimes)
+        # How many rows a key had is not counted: one at least.
+        resume(learner, self._target, store.filter(entry), names=self._names, clock=clock, rows=1)
         return learner
 
     # -- files --------------------------------------------------------------------------------
@@ -379,7 +379,7 @@ class Keyed:
     def __dfop_rebuild__(cls, parts: dict[str, Any]) -> Self:
         """Make the models again that a file holds."""
         keyed = cls(parts["model"], memory_limit=parts["memory_limit"], shared=False)
-        keyed._expiry = _checked_expiry(parts["expire"], keyed._settings)
+        keyed._expiry = checked_expiry(parts["expire"], keyed._settings)
         keyed.expire = parts["expire"]
         keyed._shared = parts["shared"]
         keyed.shared = False if keyed._shared is None else keyed._shared
@@ -510,38 +510,6 @@ class Keyed:
     def bytes_per_key_(self) -> int:
         """What one more key takes."""
         return bytes_per_key(self._design(), self._known().text)
-
-
-def _checked(settings: Settings) -> Settings:
-    """Refuse a design that one record per key cannot hold."""
-    if settings.several_experts:
-        raise ValueError(
-            "an automatic model of each key would take half a megabyte: give a forgetting, such as "
-            "0.001 or half_life('30d'), and linear features"
-        )
-    if settings.lags or settings.transformer is not None:
-        raise ValueError("models by key have no lags and no transformer: make features before")
-    if settings.pending_expiry is not None:
-        raise ValueError("models by key know pending_limit, not pending_expiry")
-    return settings
-
-
-def _checked_expiry(expire: Any, settings: Settings) -> int | float | None:
-    """Return rows, or seconds as a float."""
-    if expire is None:
-        return None
-    if isinstance(expire, bool) or not isinstance(expire, int | float | Duration):
-        raise ValueError(f"expire={expire!r} must be a number of rows or a duration such as '30d'")
-    if isinstance(expire, int):
-        if expire < 1:
-            raise ValueError(f"expire={expire} rows is too short: at least 1")
-        return expire
-    if not isinstance(settings.rule, ByClock):
-        raise ValueError(
-            f"expire={expire!r} is a duration, which needs a model that forgets by the clock: give "
-            "a whole number of rows"
-        )
-    return expire if isinstance(expire, float) else seconds_of(expire)
 
 
 def _shared_model(

@@ -23,10 +23,10 @@ def bytes_per_key(design: Filter, text: bool) -> int:
     Examples
     --------
     >>> bytes_per_key(Filter(10, 1, True, 100.0, 1e6), text=False)
-    795
+    811
     """
-    record = KeyedStore(design, text, 0, 0.0, 0.0).record_size
-    return 8 * record + _ENTRY + text * _TEXT
+    record = KeyedStore(design, text, 0, 0.0, 0.0).record_bytes
+    return record + _ENTRY + text * _TEXT
 
 
 def build_store(
