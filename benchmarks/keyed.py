@@ -3,16 +3,19 @@
     python benchmarks/keyed.py [--keys 1000000] [--rows 4000000] [--river 20000]
 
 Writes benchmarks/keyed.md. Rows come in batches of 100,000, keys drawn evenly; the first rows of
-keys (new models) and later ones are measured apart. One thread; seconds of the processor, since other
-programs may run beside it.
+keys (new models) and later ones are measured apart. One thread, each line in a process of its own;
+seconds of the processor, since other programs may run beside it.
 """
 
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import os
 import platform
 import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -71,8 +74,7 @@ def of_keyed(count: int, rows: int, rule: object) -> str:
 def of_dict(name: str, make: object, count: int, rows: int) -> str:
     """Learn row by row with a dict of models."""
     rng = np.random.default_rng(0)
-    before = resident_bytes()
-    models: dict[int, object] = {}
+    models: dict[int, object] = {-1: make()}
     keys = np.concatenate([rng.permutation(count), rng.integers(0, count, rows)])
     X, y = rows_of(rng, keys)
     dicts = [dict(enumerate(x)) for x in X.tolist()]
@@ -94,6 +96,40 @@ def of_dict(name: str, make: object, count: int, rows: int) -> str:
     )
 
 
+def pipeline() -> object:
+    from river import linear_model, preprocessing
+
+    return preprocessing.StandardScaler() | linear_model.LinearRegression()
+
+
+def bayesian() -> object:
+    from river import linear_model
+
+    return linear_model.BayesianLinearRegression()
+
+
+def ours() -> object:
+    from dfop import river
+
+    return river.DFOPRegressor(0.001)
+
+
+DICTS = {
+    "dict of River's StandardScaler, LinearRegression": pipeline,
+    "dict of River's BayesianLinearRegression": bayesian,
+    "dict of dfop.river.DFOPRegressor(0.001)": ours,
+}
+
+
+def alone(work: Callable[..., str], *given: object) -> str:
+    """Run in a process of its own, whose memory nothing else has touched."""
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=context) as pool:
+        line = pool.submit(work, *given).result()
+    print(line, flush=True)
+    return line
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--keys", type=int, default=1_000_000)
@@ -102,31 +138,18 @@ def main() -> None:
     given = parser.parse_args()
     lines = [
         f"{FEATURES} features; {platform.machine()}, {os.cpu_count()} cores, one used; load "
-        f"{os.getloadavg()[0]:.1f} at the start. Rows a second of the processor, of the first row of "
-        "every key and of later ones; MB of the store as it counts itself, and as the process grew.",
+        f"{os.getloadavg()[0]:.1f} at the start. Rows a second of the processor, of the first row "
+        "of every key and of later ones; MB of the store as it counts itself, and as the process "
+        "grew.",
         "",
         "| models | keys | first rows/s | later rows/s | bytes a key | MB counted | MB grown |",
         "|---|---|---|---|---|---|---|",
     ]
     for count in (1, 1000, 100_000, given.keys):
-        lines.append(of_keyed(count, given.rows, 0.001))
-        print(lines[-1], flush=True)
-    lines.append(of_keyed(given.keys, given.rows, half_life("1h")))
-    print(lines[-1], flush=True)
-    from river import linear_model, preprocessing
-
-    from dfop import river
-
-    def pipeline() -> object:
-        return preprocessing.StandardScaler() | linear_model.LinearRegression()
-
-    for name, make in (
-        ("dict of River's StandardScaler, LinearRegression", pipeline),
-        ("dict of River's BayesianLinearRegression", linear_model.BayesianLinearRegression),
-        ("dict of dfop.river.DFOPRegressor(0.001)", lambda: river.DFOPRegressor(0.001)),
-    ):
-        lines.append(of_dict(name, make, given.river, 5 * given.river))
-        print(lines[-1], flush=True)
+        lines.append(alone(of_keyed, count, given.rows, 0.001))
+    lines.append(alone(of_keyed, given.keys, given.rows, half_life("1h")))
+    for name, make in DICTS.items():
+        lines.append(alone(of_dict, name, make, given.river, 5 * given.river))
     (HERE / "keyed.md").write_text("\n".join(lines) + "\n", "utf-8")
 
 
