@@ -37,6 +37,8 @@ THOROUGH = {
     "faces": [
         "bad_input",
         "every_model_is_honest",
+        "information",
+        "keyed",
         "river_automatic",
         "river_evaluation",
         "same_rows",

@@ -150,6 +150,16 @@ nb::object variances(GuardedFilter& g) {
     return to_array(std::move(P), {d});
 }
 
+nb::object limited_rows(GuardedFilter& g) {
+    const auto held = g.lock();
+    return shown_count(g.model.limited_rows());
+}
+
+void refresh_limits(GuardedFilter& g) {
+    const auto held = g.lock();
+    g.model.refresh_limits();
+}
+
 std::size_t memory_bytes(GuardedFilter& g) {
     const auto held = g.lock();
     return sizeof(GuardedFilter) + g.model.memory_bytes();
@@ -169,6 +179,7 @@ void bind_filter(nb::module_& m) {
         .def("add_features", &add_features, "count"_a)
         .def("add_outputs", &add_outputs, "count"_a)
         .def("drop_output", &drop_output, "k"_a)
+        .def("refresh_limits", &refresh_limits)
         .def("step", &step, "x"_a, "y"_a, "discount"_a)
         .def("coefficients", &coefficients)
         .def("variances", &variances)
@@ -181,6 +192,7 @@ void bind_filter(nb::module_& m) {
         .def_prop_ro("intercept", [](GuardedFilter& g) { return g.model.intercept(); })
         .def_prop_ro("prior_variance", [](GuardedFilter& g) { return g.model.prior_variance(); })
         .def_prop_ro("cap", [](GuardedFilter& g) { return g.model.cap(); })
+        .def_prop_ro("limited_rows", &limited_rows)
         .def_prop_ro("memory_bytes", &memory_bytes)
         .def_prop_ro("kernel", [](GuardedFilter& g) { return g.model.kernel_name(); });
 }
@@ -202,6 +214,7 @@ NB_MODULE(_native, m) {
     bind_filter(m);
     bind_bank(m);
     bind_coder(m);
+    bind_keyed(m);
     bind_rows(m);
     bind_uncertainty(m);
 

@@ -65,9 +65,16 @@ void predict(Guarded<Model>& g, const Matrix& X, const Out& out) {
     g.model.predict(X.data(), n, out.data());
 }
 
+// A count of rows; None where it is not known.
+inline nb::object shown_count(double rows) {
+    if (rows == Filter::kNotCounted) return nb::none();
+    return nb::int_(static_cast<std::int64_t>(rows));
+}
+
 nb::object to_array(std::vector<double> values, std::vector<std::size_t> shape);
 void bind_bank(nb::module_& m);
 void bind_coder(nb::module_& m);
+void bind_keyed(nb::module_& m);
 void bind_rows(nb::module_& m);
 void bind_uncertainty(nb::module_& m);
 

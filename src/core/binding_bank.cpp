@@ -205,6 +205,11 @@ nb::object variances(GuardedBank& g, std::size_t k) {
     return to_array(std::move(P), {d});
 }
 
+nb::object limited_rows(GuardedBank& g, std::size_t k) {
+    const auto held = g.lock();
+    return shown_count(filter_of(g.model, k).limited_rows());
+}
+
 void add_outputs(GuardedBank& g, std::size_t count) {
     const auto held = g.lock();
     const auto& targets = g.model.design().targets;
@@ -285,6 +290,7 @@ void bind_bank(nb::module_& m) {
         .def("weights", &weights)
         .def("coefficients", &coefficients, "expert"_a)
         .def("variances", &variances, "expert"_a)
+        .def("limited_rows", &limited_rows, "expert"_a)
         .def("errors", &errors)
         .def("state", &state)
         .def("restore", &restore, "state"_a)

@@ -1,8 +1,11 @@
 #include "filter.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
+#include <numeric>
 
 // The steps of learning a chunk have one caller each; as calls they would cost a small row a tenth
 // of its time.
@@ -41,18 +44,19 @@ inline void prefetch(const double* row, std::size_t features) {
 // What only lives while rows are learned. A few rows fit here, more into a buffer that all filters
 // of a thread share.
 struct Filter::Workspace {
-    double *x, *b;                  // rows x padded
-    double* pv;                     // 2 x padded
-    double *growth, *walk, *alpha;  // of each row
+    double *x, *b;                           // rows x padded
+    double* pv;                              // 2 x padded
+    double *growth, *walk, *alpha, *capped;  // of each row
 
     Workspace(std::size_t rows, std::size_t padded) {
-        const std::size_t size = 2 * (rows + 1) * padded + 3 * rows;
+        const std::size_t size = 2 * (rows + 1) * padded + 4 * rows;
         x = size <= kFew ? few_ : shared(size);
         b = x + rows * padded;
         pv = b + rows * padded;
         growth = pv + 2 * padded;
         walk = growth + rows;
         alpha = walk + rows;
+        capped = alpha + rows;
     }
     Workspace(const Workspace&) = delete;
 
@@ -141,6 +145,10 @@ void Filter::stage_to_predict(const double* row, double* x) const {
         if (std::fabs(x[j]) > kLargestStep) x[j] = 0.0;
 }
 
+DFOP_INLINE void Filter::count_limited(double rows) {
+    if (limited_rows_ != kNotCounted) limited_rows_ = std::min(limited_rows_ + rows, kMostRows);
+}
+
 void Filter::grow_scales(const double* row) {
     for (std::size_t j = 0; j < features_; ++j) {
         const double magnitude = std::fabs(row[j]);
@@ -156,6 +164,7 @@ void Filter::grow_scale(std::size_t j, double magnitude) {
     const double factor = scale / scale_[j];
     const bool anew = unseen || factor > kLargestStep;
     const double step = anew ? 0.0 : factor;
+    if (anew && !unseen) count_limited(1.0);  // what was known of its weight is given up
     for (std::size_t i = 0; i < j; ++i) U_[tile_offset(i, j)] *= anew ? 0.0 : 1.0 / step;
     for (std::size_t i = j + 1; i < padded(); ++i) {
         double& u = U_[tile_offset(j, i)];
@@ -277,20 +286,34 @@ DFOP_INLINE std::size_t Filter::pass_time(const Rows& rows, std::size_t start, s
     return t;
 }
 
+// Whether a cap may act on rows whose time the counters have let pass: rows only lower D, so that it
+// grows by no more than the past fades. Asked once a chunk, so that counting is seldom paid for.
+DFOP_INLINE bool Filter::may_reach_caps(const Workspace& space, std::size_t rows,
+                                        const Counters& first) const {
+    const double growth = space.growth[0] * (counters_.faded / first.faded) * (1.0 + 1e-9);
+    const bool walks = std::any_of(space.walk, space.walk + rows, [](double q) { return q > 0.0; });
+    for (std::size_t j = 0; j < dimension(); ++j)
+        if (limit_[j] > kLeastCap && (walks || D_[j] * growth > limit_[j])) return true;
+    return false;
+}
+
 // Learns up to `staged` rows and returns how many. Features that are the same but for rounding,
 // and far beyond what D can tell apart, may drive U and D apart until they overflow; x'Px tells, and
 // new limits end it before the next row.
 DFOP_INLINE std::size_t Filter::learn_chunk(const Rows& rows, std::size_t start, std::size_t staged,
                                             const Workspace& space, const Counters& first) {
     const double* y = rows.y.values + static_cast<std::ptrdiff_t>(start) * rows.y.row;
+    double* const capped = may_reach_caps(space, staged, first) ? space.capped : nullptr;
+    if (capped) std::fill_n(capped, staged, 0.0);
     const std::size_t learned = kernel_->learn(
         state(), {staged, space.x, space.growth, space.walk, y, rows.y.row, rows.y.column,
-                  rows.yhat + start * outputs_, space.alpha, space.b, space.pv});
+                  rows.yhat + start * outputs_, space.alpha, capped, space.b, space.pv});
     if (learned < staged) {
         counters_ = first;
         for (std::size_t t = 1; t < learned; ++t)
             counters_.pass(space.growth[t], fading_of(space.growth[t], space.walk[t]));
     }
+    if (capped) count_limited(std::accumulate(capped, capped + learned, 0.0));
     if (space.alpha[learned - 1] > kLargestAlpha) refresh_limits();
     return learned;
 }
@@ -335,7 +358,7 @@ void Filter::forget(double discount, double walk) {
         fading = 1.0;
     }
     counters_.pass(growth, fading);
-    kernel_->forget(D_.data(), limit_.data(), padded(), growth, walk);
+    if (kernel_->forget(D_.data(), limit_.data(), padded(), growth, walk)) count_limited(1.0);
 }
 
 double Filter::replay(const double* X, Targets y, Steps steps, PerRow discount, PerRow log_discount,
@@ -410,6 +433,84 @@ std::vector<double> Filter::variances() const {
     for (std::size_t j = 0; j < d; ++j)
         out[j] = std::min(out[j] / scale_[j] / scale_[j], std::numeric_limits<double>::max());
     return out;
+}
+
+namespace {
+
+// The exponent of a power of two takes a quarter of its place.
+constexpr std::size_t kExponents = sizeof(double) / sizeof(std::int16_t);
+constexpr int kBias = 1023, kMantissa = 52;
+
+std::int16_t exponent_of(double power) {
+    return static_cast<std::int16_t>((std::bit_cast<std::uint64_t>(power) >> kMantissa) - kBias);
+}
+
+double power_of(std::int16_t exponent) {
+    const int bounded = std::clamp<int>(exponent, -500, 500);
+    return std::bit_cast<double>(static_cast<std::uint64_t>(bounded + kBias) << kMantissa);
+}
+
+struct RangeCheck {
+    template <class At>
+    void array(const Field& field, At at) const {
+        std::size_t size = 1;
+        for (const std::size_t part : field.shape) size *= part;
+        for (std::size_t i = 0; i < size; ++i) {
+            const double value = at(i);
+            hold(value >= field.low && value <= field.high, field.name + ": out of range");
+        }
+    }
+};
+
+}  // namespace
+
+std::size_t Filter::packed_size() const {
+    const std::size_t d = dimension();
+    return d * (d - (d > 0)) / 2 + (2 + outputs_) * d + (d + kExponents - 1) / kExponents + 3;
+}
+
+void Filter::pack(double* to) const {
+    const std::size_t d = dimension();
+    for (std::size_t j = 1; j < d; ++j)
+        for (std::size_t i = 0; i < j; i += kTile)
+            to = std::copy_n(U_.data() + tile_offset(i, j), std::min(kTile, j - i), to);
+    to = std::copy_n(D_.data(), d, to);
+    to = std::copy_n(limit_.data(), d, to);
+    for (std::size_t k = 0; k < outputs_; ++k) to = std::copy_n(W_.data() + k * padded(), d, to);
+    for (std::size_t j = 0; j < d; j += kExponents, ++to) {
+        std::int16_t exponents[kExponents] = {};
+        for (std::size_t i = 0; i < std::min(kExponents, d - j); ++i)
+            exponents[i] = exponent_of(scale_[j + i]);
+        std::memcpy(to, exponents, sizeof(double));
+    }
+    to[0] = counters_.faded, to[1] = counters_.unseen_variance, to[2] = limited_rows_;
+}
+
+void Filter::unpack(const double* from) {
+    const std::size_t d = dimension();
+    const auto take = [&](double* to, std::size_t n) {
+        std::copy_n(from, n, to);
+        from += n;
+    };
+    for (std::size_t j = 1; j < d; ++j)
+        for (std::size_t i = 0; i < j; i += kTile)
+            take(U_.data() + tile_offset(i, j), std::min(kTile, j - i));
+    take(D_.data(), d);
+    take(limit_.data(), d);
+    for (std::size_t k = 0; k < outputs_; ++k) take(W_.data() + k * padded(), d);
+    for (std::size_t j = 0; j < d; j += kExponents, ++from) {
+        std::int16_t exponents[kExponents];
+        std::memcpy(exponents, from, sizeof(double));
+        for (std::size_t i = 0; i < std::min(kExponents, d - j); ++i)
+            if (const double scale = power_of(exponents[i]); scale != scale_[j + i])
+                set_scale(j + i, scale);
+    }
+    counters_.faded = from[0], counters_.unseen_variance = from[1], limited_rows_ = from[2];
+}
+
+void Filter::check() const {
+    RangeCheck check;
+    fields(features_, outputs_, intercept_, this, check);
 }
 
 void Filter::settle() {

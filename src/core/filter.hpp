@@ -111,6 +111,12 @@ public:
                        Visitor&& visit);
     void settle();
 
+    // The same in one row of numbers, for many filters of one design at rest.
+    std::size_t packed_size() const;
+    void pack(double* to) const;
+    void unpack(const double* from);
+    void check() const;  // refuses a state that no filter can have had
+
     std::size_t features() const { return features_; }
     std::size_t outputs() const { return outputs_; }
     bool intercept() const { return intercept_; }
@@ -119,6 +125,11 @@ public:
     double cap() const { return cap_; }
     const char* kernel_name() const { return kernel_->name; }
     std::size_t memory_bytes() const;  // without the object itself
+    // On how many rows a limit acted, so that the filter knows more than forgetting would leave;
+    // kNotCounted where that is not known.
+    double limited_rows() const { return limited_rows_; }
+    static constexpr double kNotCounted = -1.0;
+    void refresh_limits();
 
 private:
     struct Workspace;
@@ -137,6 +148,7 @@ private:
                            bool& passed);
     std::size_t pass_time(const Rows& rows, std::size_t start, std::size_t staged, bool passed,
                           const Workspace& space, Counters& first);
+    bool may_reach_caps(const Workspace& space, std::size_t rows, const Counters& first) const;
     std::size_t learn_chunk(const Rows& rows, std::size_t start, std::size_t staged,
                             const Workspace& space, const Counters& first);
     void pad(double* x, std::size_t rows) const;
@@ -150,7 +162,7 @@ private:
     double limit_of_share(std::size_t j, double share) const;
     double limit_by_column(std::size_t j) const;
     double largest(std::size_t j) const;
-    void refresh_limits();
+    void count_limited(double rows);
     State state();
 
     std::size_t features_, outputs_, tiles_ = 0;
@@ -160,6 +172,7 @@ private:
     bool relative_prior_;  // whether the prior is meant for scaled features, and for all together
     double cap_;
     Counters counters_;
+    double limited_rows_ = 0.0;
     const Kernel* kernel_;
     Buffer U_, D_, limit_, W_;
     Buffer scale_, inverse_scale_;
@@ -190,6 +203,8 @@ void Filter::fields(std::size_t features, std::size_t outputs, bool intercept, S
                 [=](std::size_t) -> auto& { return self->counters_.unseen_variance; });
     visit.array({"faded", {}, 1.0, kRefresh},
                 [=](std::size_t) -> auto& { return self->counters_.faded; });
+    visit.array({"limited_rows", {}, kNotCounted, kMostRows},
+                [=](std::size_t) -> auto& { return self->limited_rows_; });
 }
 
 // The power of two s with s/2 < magnitude <= s.

@@ -25,6 +25,9 @@ constexpr std::size_t tile_offset(std::size_t i, std::size_t j) {
 // Keeps D positive where it would underflow; far below any D that data can produce.
 inline constexpr double kSmallestD = 1e-200;
 
+// Caps below this are of features never seen, which nothing can wind up: they do not count.
+inline constexpr double kLeastCap = 1e-199;
+
 // x'Px above this is a state that rounding drives apart (see Filter::learn): the limits on D keep
 // it far below, whatever the data.
 inline constexpr double kLargestAlpha = 1e75;
@@ -47,10 +50,11 @@ struct Chunk {
     const double* walk = nullptr;    // rows: what is added to D as well
     const double* y = nullptr;       // row t, output k at y[t * y_row + k * y_col]
     std::ptrdiff_t y_row = 0, y_col = 0;
-    double* yhat = nullptr;   // rows x outputs, written before y is read
-    double* alpha = nullptr;  // rows: in, the noise variance; out, plus x'Px
-    double* b = nullptr;      // rows x (4 * tiles), scratch: becomes P x
-    double* pv = nullptr;     // 8 * tiles, scratch
+    double* yhat = nullptr;    // rows x outputs, written before y is read
+    double* alpha = nullptr;   // rows: in, the noise variance; out, plus x'Px
+    double* capped = nullptr;  // rows: in, 0; out, 1 where a cap acted; none where no cap can
+    double* b = nullptr;       // rows x (4 * tiles), scratch: becomes P x
+    double* pv = nullptr;      // 8 * tiles, scratch
 };
 
 struct Kernel {
@@ -59,8 +63,8 @@ struct Kernel {
     bool (*stage)(const double* row, const double* inverse_scale, std::size_t n, double* x);
     // How many rows were learned: the chunk ends behind a row with alpha above kLargestAlpha.
     std::size_t (*learn)(const State&, const Chunk&);
-    // D <- min(D * growth + walk, cap), as learning a row does it
-    void (*forget)(double* D, const double* cap, std::size_t n, double growth, double walk);
+    // D <- min(D * growth + walk, cap), as learning a row does it; whether a cap acted
+    bool (*forget)(double* D, const double* cap, std::size_t n, double growth, double walk);
     // yhat of one row, scaled and padded; W as in State
     void (*predict)(const double* W, std::size_t tiles, std::size_t outputs, const double* x,
                     double* yhat);

@@ -2,7 +2,7 @@
 // forgetting). Included by kernel_baseline.cpp and kernel_avx2.cpp.
 //
 // One row (x, y) with discount lam and noise variance r:
-//     D_j   <- min(D_j / lam + q, cap_j)                   forgetting that cannot wind up
+//     D_j   <- min(D_j / lam + q, cap_j)                   forgetting that cannot wind up; counted
 //     f      = U'x,  v = D f
 //     alpha_j = alpha_(j-1) + f_j v_j,  alpha_0 = r         so alpha_d = r + x'Px
 //     D_j   <- D_j alpha_(j-1) / alpha_j
@@ -68,12 +68,15 @@ inline Vec pass(double* tile, std::size_t tiles, const double* pv, double* b, co
 
 // Forgetting, and the scalars of one panel of one row: from f, stored in pv, to D, p, v and the
 // carried alpha. (From one panel to the next only the sum of alpha waits for its predecessor.)
+template <bool Counted>
 inline void scalars(const State& s, std::size_t panel, double growth, double walk, double& alpha,
-                    double& inverse_alpha, double* pv) {
+                    double& inverse_alpha, Vec& capped, double* pv) {
     double* D = s.D + kTile * panel;
     const Vec f = load(pv);
-    const Vec d =
-        min(fma(load(D), broadcast(growth), broadcast(walk)), load(s.cap + kTile * panel));
+    const Vec grown = fma(load(D), broadcast(growth), broadcast(walk));
+    const Vec cap = load(s.cap + kTile * panel);
+    const Vec d = min(grown, cap);
+    if constexpr (Counted) capped = mark_capped(capped, grown, cap, kLeastCap);
     const Vec v = mul(d, f);
     const Vec increase = running_sum(mul(f, v));
     const Vec a = add(broadcast(alpha), increase);
@@ -153,6 +156,7 @@ private:
 // One group of panels through all rows; behind the last group, an only output follows at once, so
 // that its chain of sums runs beside the next row's. Returns how many rows were learned: several
 // groups must all learn the same rows, so only a group that is all of U can end early.
+template <bool Counted>
 std::size_t learn_panels(const State& s, const Chunk& c, std::size_t rows, std::size_t first,
                          std::size_t end) {
     const std::size_t padded = kTile * s.tiles;
@@ -161,9 +165,12 @@ std::size_t learn_panels(const State& s, const Chunk& c, std::size_t rows, std::
     const auto pv = [&](std::size_t j) { return c.pv + 2 * kTile * j; };
     const auto all_scalars = [&](std::size_t t) {
         double alpha = c.alpha[t], inverse = 1.0 / alpha;
+        Vec capped = zero();
         for (std::size_t j = first; j < end; ++j)
-            scalars(s, j, c.growth[t], c.walk[t], alpha, inverse, pv(j));
+            scalars<Counted>(s, j, c.growth[t], c.walk[t], alpha, inverse, capped, pv(j));
         c.alpha[t] = alpha;
+        if constexpr (Counted)
+            if (any_marked(capped)) c.capped[t] = 1.0;
     };
     for (std::size_t j = first; j < end; ++j)
         store(pv(j), pass<false, true>(panel(j), j + 1, nullptr, nullptr, c.x));
@@ -185,9 +192,10 @@ std::size_t learn_panels(const State& s, const Chunk& c, std::size_t rows, std::
     return t + 1;
 }
 
-std::size_t learn(const State& s, const Chunk& c) {
+template <bool Counted>
+std::size_t learn_rows(const State& s, const Chunk& c) {
     if (s.dimension <= kSmall && s.dimension > 0 && s.outputs == 1)
-        return kLearnSmall[s.dimension - 1](s, c);
+        return kLearnSmall<Counted>[s.dimension - 1](s, c);
     std::size_t rows = c.rows;
     std::fill_n(c.b, c.rows * kTile * s.tiles, 0.0);
     for (std::size_t first = 0, end; first < s.tiles; first = end) {
@@ -195,7 +203,7 @@ std::size_t learn(const State& s, const Chunk& c) {
         while (end < s.tiles &&
                (panel_offset(end + 1) - panel_offset(first)) * sizeof(double) <= kGroupBytes)
             ++end;
-        rows = learn_panels(s, c, rows, first, end);
+        rows = learn_panels<Counted>(s, c, rows, first, end);
     }
     if (s.outputs == 1) return rows;
     std::size_t k = 0;
@@ -204,9 +212,18 @@ std::size_t learn(const State& s, const Chunk& c) {
     return rows;
 }
 
-void forget(double* D, const double* cap, std::size_t n, double growth, double walk) {
-    for (std::size_t j = 0; j < n; j += kTile)
-        store(D + j, min(fma(load(D + j), broadcast(growth), broadcast(walk)), load(cap + j)));
+std::size_t learn(const State& s, const Chunk& c) {
+    return c.capped ? learn_rows<true>(s, c) : learn_rows<false>(s, c);
+}
+
+bool forget(double* D, const double* cap, std::size_t n, double growth, double walk) {
+    Vec capped = zero();
+    for (std::size_t j = 0; j < n; j += kTile) {
+        const Vec grown = fma(load(D + j), broadcast(growth), broadcast(walk));
+        capped = mark_capped(capped, grown, load(cap + j), kLeastCap);
+        store(D + j, min(grown, load(cap + j)));
+    }
+    return any_marked(capped);
 }
 
 void predict(const double* W, std::size_t tiles, std::size_t outputs, const double* x,

@@ -43,6 +43,12 @@ inline bool all_at_most(Vec a, double bound) {
 inline Vec mark_above(Vec marks, Vec a, Vec bound) {
     return _mm256_or_pd(marks, _mm256_cmp_pd(a, bound, _CMP_NLE_UQ));
 }
+// Lanes above a cap, where that cap is one (above `least`), stay marked.
+inline Vec mark_capped(Vec marks, Vec a, Vec cap, double least) {
+    const Vec above = _mm256_cmp_pd(a, cap, _CMP_GT_OQ);
+    return _mm256_or_pd(marks,
+                        _mm256_and_pd(above, _mm256_cmp_pd(cap, broadcast(least), _CMP_GT_OQ)));
+}
 inline bool any_marked(Vec marks) { return _mm256_movemask_pd(marks) != 0; }
 inline double last(Vec a) {
     const __m128d high = _mm256_extractf128_pd(a, 1);
@@ -98,6 +104,9 @@ inline bool all_at_most(Vec a, double bound) {
     return a[0] <= bound && a[1] <= bound && a[2] <= bound && a[3] <= bound;
 }
 inline Vec mark_above(Vec marks, Vec a, Vec bound) { return a <= bound ? marks : broadcast(1.0); }
+inline Vec mark_capped(Vec marks, Vec a, Vec cap, double least) {
+    return ((a > cap) & (cap > broadcast(least))) ? broadcast(1.0) : marks;
+}
 inline bool any_marked(Vec marks) { return !all_at_most(marks, 0.0); }
 inline double last(Vec a) { return a[3]; }
 inline Vec shift_in(Vec a, double carry) { return Vec{carry, a[0], a[1], a[2]}; }

@@ -24,7 +24,7 @@ inline double dot_product(const double* w, const double* x) {
     return (lane[0] + lane[1]) + (lane[2] + lane[3]);
 }
 
-template <std::size_t N>
+template <std::size_t N, bool Counted>
 std::size_t learn_small(const State& s, const Chunk& c) {
     constexpr std::size_t padded = (N + kTile - 1) / kTile * kTile;
     double u[N][N], D[N], cap[N], w[N], f[N], b[N];  // u[j][i] is u_ij
@@ -44,8 +44,10 @@ std::size_t learn_small(const State& s, const Chunk& c) {
         c.yhat[t] = yhat;
         alpha = c.alpha[t];
         double inverse = 1.0 / alpha;
+        [[maybe_unused]] bool capped = false;
         for (std::size_t j = 0; j < N; ++j) {
             const double grown = fma(D[j], c.growth[t], c.walk[t]);
+            if constexpr (Counted) capped = capped || (grown > cap[j] && cap[j] > kLeastCap);
             const double d = grown < cap[j] ? grown : cap[j];
             const double v = d * f[j], p = -f[j] * inverse;
             const double before = alpha;
@@ -60,6 +62,7 @@ std::size_t learn_small(const State& s, const Chunk& c) {
             }
             b[j] = v;
         }
+        if constexpr (Counted) c.capped[t] = capped;
         const double step = (c.y[static_cast<std::ptrdiff_t>(t) * c.y_row] - yhat) * inverse;
         for (std::size_t i = 0; i < N; ++i) w[i] = fma(b[i], step, w[i]);
     }
@@ -73,12 +76,13 @@ std::size_t learn_small(const State& s, const Chunk& c) {
 
 using Learn = std::size_t (*)(const State&, const Chunk&);
 
-template <std::size_t... N>
+template <bool Counted, std::size_t... N>
 constexpr std::array<Learn, sizeof...(N)> small_sizes(std::index_sequence<N...>) {
-    return {learn_small<N + 1>...};
+    return {learn_small<N + 1, Counted>...};
 }
 
-constexpr auto kLearnSmall = small_sizes(std::make_index_sequence<kSmall>());
+template <bool Counted>
+constexpr auto kLearnSmall = small_sizes<Counted>(std::make_index_sequence<kSmall>());
 
 }  // namespace
 }  // namespace dfop::DFOP_ISA

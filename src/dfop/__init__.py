@@ -1,7 +1,8 @@
 """One-pass learning from data streams whose distribution changes.
 
 Learners: `DFOPClassifier`, `DFOPRegressor`; how they forget: `period`, `half_life`; files: `save`,
-`load`; bytes: `to_bytes`, `from_bytes`. Streams: `dfop.streams`. Honest scores: `evaluate`,
+`load`; bytes: `to_bytes`, `from_bytes`. At scale: `Information` (one stream in parts), `Keyed` (a
+model per key). Streams: `dfop.streams`. Honest scores: `evaluate`,
 `holdout`, `compare`. The methods of the paper: `dfop.baselines`. For River: `dfop.river`.
 """
 
@@ -13,12 +14,17 @@ from .classifier import DFOPClassifier
 from .evaluation import compare, evaluate, holdout
 from .files import ModelFileError, from_bytes, load, save, to_bytes
 from .forgetting import half_life, period
+from .information import Information, LimitError
 from .insight import drift, experts, uncertainty
+from .keyed import Keyed
 from .regressor import DFOPRegressor
 
 __all__ = [
     "DFOPClassifier",
     "DFOPRegressor",
+    "Information",
+    "Keyed",
+    "LimitError",
     "ModelFileError",
     "baselines",
     "compare",

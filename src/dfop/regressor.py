@@ -85,6 +85,8 @@ class DFOPRegressor(RegressorMixin, Insight, Estimator):
         Keys of rows that wait for their label.
     expired_ : int
         How many rows were given up that waited too long, or were too many.
+    limited_rows_ : int
+        Of a single filter: on how many rows the cap acted; 0 means that the model is the exact one.
     experts_ : list of `dfop.insight.experts.Expert`
         Of the automatic learner: its experts, and what each is worth now.
     forgetting_ : float

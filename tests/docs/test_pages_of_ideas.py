@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = ("automatic", "features", "drift", "uncertainty", "lags", "report")
+PAGES = ("automatic", "features", "drift", "uncertainty", "lags", "report", "scale")
 pytestmark = pytest.mark.skipif(not DOCS.exists(), reason="the documentation is not here")
 
 

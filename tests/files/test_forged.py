@@ -217,7 +217,10 @@ def test_no_number_of_an_array_can_do_harm(parts, rng):
 
 def test_an_array_more_or_less_is_refused(parts, rng):
     document, tensors = parts
-    for name in list(tensors)[:: max(1, len(tensors) // 12)]:
+    needed = [
+        name for name in tensors if not name.endswith("limited_rows")
+    ]  # as in the first files
+    for name in needed[:: max(1, len(needed) // 12)]:
         fewer = {other: tensor for other, tensor in tensors.items() if other != name}
         assert not is_harmless(repack(document, fewer)), name
     assert not is_harmless(repack(document, {**tensors, "more": np.ones(1)}))

@@ -1,6 +1,7 @@
 """The mathematics: the learner's state and its update, knowing nothing but numpy.
 
-`Filter` is the compiled update (``src/core``), `Bank` many of them combined; `Coder` turns
+`Filter` is the compiled update (``src/core``), `Bank` many of them combined, `KeyedStore` many at
+rest, one per key; `Coder` turns
 columns of numbers, text and gaps into rows of numbers, `NamedRows` does so for dicts and lets a
 filter or bank learn them, one call at a time by `Lock`; `Intervals`, `Calibration` and
 `ErrorAlarm` say how sure a model is, row by row, and `ErrorRecord` what its experts were worth.
@@ -33,6 +34,7 @@ from ._native import (
     ErrorRecord,
     Filter,
     Intervals,
+    KeyedStore,
     KindError,
     Lock,
     NamedRows,
@@ -55,6 +57,7 @@ __all__ = [
     "ExpertDesign",
     "Filter",
     "Intervals",
+    "KeyedStore",
     "KindError",
     "Lock",
     "NamedRows",

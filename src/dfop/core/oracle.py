@@ -48,6 +48,7 @@ class OracleFilter:
         self.cap = min(cap, VARIANCES[1])
         self.unseen_variance = min(prior_variance, VARIANCES[1])
         self.faded = 1.0
+        self.limited_rows = 0
         self.U = np.eye(d)
         self.D = np.full(d, UNSEEN)
         self.limit = np.full(d, UNSEEN)
@@ -71,7 +72,7 @@ class OracleFilter:
                 self._grow_scale(int(j), abs(row[j]))
             x = row / self.scale
             out[t] = self.W @ x
-            self.D = np.minimum(self.D, self.limit)
+            self._limit()
             b, alpha = self._update_factors(x, 1.0 / g)
             self.W += np.outer(Y[t] - out[t], b) / alpha
             if alpha > LARGEST_ALPHA:
@@ -91,8 +92,14 @@ class OracleFilter:
             self._refresh_limits()
         else:
             self.faded *= growth
-        self.D = np.minimum(self.D * growth, self.limit)
+        self.D = self.D * growth
+        self._limit()
         self.unseen_variance = min(self.unseen_variance * growth, VARIANCES[1])
+
+    def _limit(self) -> None:
+        seen = self.scale > SMALLEST
+        self.limited_rows += bool((self.limit < self.D)[seen].any())
+        self.D = np.minimum(self.D, self.limit)
 
     def coefficients(self) -> tuple[Array, Array]:
         """Weights of the features as given, and the constant."""
@@ -126,6 +133,7 @@ class OracleFilter:
         self.scale[j] = scale
         self.limit[j] = self._largest_variance(j)
         step = 0.0 if unseen or factor > LARGEST_STEP else factor
+        self.limited_rows += step == 0.0 and not unseen
         self.U[j, j + 1 :] = np.clip(self.U[j, j + 1 :] * step, -LARGEST_U, LARGEST_U)
         self.U[:j, j] *= 1.0 / step if step else 0.0
         self.W[:, j] = np.clip(self.W[:, j] * step, -LARGEST_WEIGHT, LARGEST_WEIGHT)

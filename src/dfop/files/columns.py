@@ -51,13 +51,18 @@ def read_columns(model: Model, described: Any, reading: Reading) -> None:
     first, numbers = listed(given["numbers"], "columns")
     if whole(first) + whole(numbers) > sums.size:  # numbers in a file are free, columns are not
         raise ValueError(f"{numbers} columns")
-    columns = [{**_NUMBER, "place": first + at} for at in range(numbers)]
+    columns = number_columns(first, numbers)
     for parts in listed(given["coded"], "columns"):
         columns.append(dict(zip(_PARTS, listed(parts, "parts of a column"), strict=True)))
     model.coder = Coder()
     shared = [tuple(pair) for pair in listed(given["shared"], "shared columns")]
     model.coder.restore(columns, sums, counts, listed(given["lags"], "lags"), shared)
     _read_names(model, given["names"], len(columns))
+
+
+def number_columns(first: int, count: int) -> list[dict[str, Any]]:
+    """Return how a coder describes columns of plain numbers, coded one after the other."""
+    return [{**_NUMBER, "place": first + at} for at in range(count)]
 
 
 def _read_names(model: Model, names: Any, columns: int) -> None:

@@ -29,6 +29,8 @@ _ONCE_WIDEST = 20
 """Coded columns above which earlier versions had no curves."""
 _FEW = 1000
 """Numbers that are not worth a shorter form."""
+NOT_COUNTED = np.array(-1.0)
+"""On how many rows a limit acted, in files that do not tell."""
 _MOST_FREE_OUTPUTS = 1000
 """Outputs of a filter without weights: they take no bytes of the file."""
 
@@ -60,10 +62,12 @@ def read_engine(model: Model, described: Any, reading: Reading) -> Engine:
     settings, width = model.settings, model.coder.width
     several = settings.several_experts
     known(described, {"prior", "maps", "experts"} if several else {"prior"}, "the engine")
-    fields = {
-        name: values.astype(np.float64, copy=False)
-        for name, values in reading.under("engine/").items()
-    }
+    fields = _with_counts(
+        {
+            name: values.astype(np.float64, copy=False)
+            for name, values in reading.under("engine/").items()
+        }
+    )
     intercept = bool(settings.fit_intercept)
     prior = read_prior(described["prior"], settings)
     cap = math.inf if settings.cap is None else float(settings.cap)
@@ -76,6 +80,13 @@ def read_engine(model: Model, described: Any, reading: Reading) -> Engine:
     maps, experts = read_design(described, settings, width)
     relative = settings.prior_variance is None
     return restore_bank(width, targets, maps, experts, intercept, prior, relative, cap, fields)
+
+
+def _with_counts(fields: Tensors) -> Tensors:
+    """Return the fields of filters with `limited_rows`, which the first files did not have."""
+    counts = [name.removesuffix("faded") + "limited_rows" for name in fields
+              if name.endswith("faded")]  # fmt: skip
+    return {**dict.fromkeys(counts, NOT_COUNTED), **fields}
 
 
 def read_prior(value: Any, settings: Settings) -> float:

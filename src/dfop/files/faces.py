@@ -69,7 +69,7 @@ def describe_parameters(face: Face) -> dict[str, Any]:
             'transform X before the model and use features="linear", or pickle the model'
         )
     described = {name: _plain(getattr(face, name)) for name in _names(type(face))}
-    described["forgetting"] = _describe_forgetting(described["forgetting"])
+    described["forgetting"] = describe_forgetting(described["forgetting"])
     return described
 
 
@@ -80,14 +80,15 @@ def read_parameters(kind: Any, described: Any) -> dict[str, Any]:
     truth(described["fit_intercept"])
     if type(described["features"]) is not str:
         raise ValueError(f"features {described['features']!r}")
-    return {**described, "forgetting": _read_forgetting(described["forgetting"])}
+    return {**described, "forgetting": read_forgetting(described["forgetting"])}
 
 
 def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _describe_forgetting(forgetting: Any) -> Any:
+def describe_forgetting(forgetting: Any) -> Any:
+    """Return a rule of forgetting as JSON has it."""
     if isinstance(forgetting, ByRows):
         return {"by_rows": forgetting.mu}
     if isinstance(forgetting, ByClock):
@@ -95,7 +96,8 @@ def _describe_forgetting(forgetting: Any) -> Any:
     return "auto" if isinstance(as_rule(forgetting), Automatic) else float(forgetting)
 
 
-def _read_forgetting(described: Any) -> Any:
+def read_forgetting(described: Any) -> Any:
+    """Return the rule of forgetting that was described."""
     if described == "auto":
         return described
     if isinstance(described, dict):

@@ -11,8 +11,7 @@ from .replacing import replace_file
 
 Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
-# What code that checks a value may raise at one that makes no sense.
-_NONSENSE = (
+NONSENSE = (
     ValueError,
     KeyError,
     IndexError,
@@ -22,6 +21,7 @@ _NONSENSE = (
     OverflowError,
     MemoryError,
 )
+"""What code that checks a value may raise at one that makes no sense."""
 
 
 def save(model: Any, path: Path) -> None:
@@ -156,5 +156,5 @@ def _read(content: bytes, name: str) -> Any:
         if document["format"] == 3:
             return format3.rebuild(document, tensors)
         return old.rebuild(document, tensors)
-    except _NONSENSE as error:
+    except NONSENSE as error:
         raise ModelFileError(f"cannot load {name}: its content makes no sense ({error})") from None

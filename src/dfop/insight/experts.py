@@ -43,6 +43,9 @@ class Expert:
         Its mean squared one-step error over the whole stream; of several outputs, their sum.
     recent_error : float
         The same over about the last 500 rows.
+    limited_rows : int or None
+        On how many rows the cap acted on it; None where it is no filter, and after loading a file
+        of before it was counted.
 
     Examples
     --------
@@ -63,6 +66,7 @@ class Expert:
     weight: float
     error: float
     recent_error: float
+    limited_rows: int | None
 
 
 _SHOWN = {
@@ -103,6 +107,7 @@ def experts_of(model: Model) -> list[Expert]:
             weight=float(weights[k]),
             error=float(errors["mean"][k]),
             recent_error=float(errors["recent"][k]),
+            limited_rows=None if isinstance(view, str) else bank.limited_rows(k),
         )
         for k, (view, mu, walk) in enumerate(bank.experts)
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from dfop.core import Filter
 from dfop.model.model import Model
 from dfop.model.monitor import Alarm
 from dfop.model.movement import linear_forgetters, moved_weights_of
@@ -28,6 +29,20 @@ class Insight:
         bank_of(model, what)
         assert model is not None
         return model
+
+    @property
+    def limited_rows_(self) -> int | None:
+        """On how many rows a limit acted, so that more was kept than forgetting would leave.
+
+        Of a single filter; `experts_` tells it of each expert. None after loading a file of before
+        it was counted.
+        """
+        model: Model | None = self.__dict__.get("_model")
+        if model is None or model.engine is None:
+            raise AttributeError("limited_rows_ is known once a row was learned")
+        if not isinstance(model.engine, Filter):
+            raise AttributeError("limited_rows_ is of a single filter; experts_ tell theirs")
+        return model.engine.limited_rows
 
     @property
     def experts_(self) -> list[Expert]:

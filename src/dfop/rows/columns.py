@@ -47,7 +47,7 @@ def next_batch(
     if news:
         return batch
     if isinstance(X, Batch) or (batch.names is not None and not is_frame(X)):
-        _check_names(batch, names, columns, type(estimator).__name__)
+        check_columns(batch, names, columns, type(estimator).__name__)
         return batch if names is None else replace(batch, names=names)
     validate_data(estimator, X, reset=False, skip_check_array=True)
     return batch if batch.names is None and names is None else replace(batch, names=names)
@@ -70,7 +70,9 @@ def _new_names(known: tuple[str, ...], names: tuple[Any, ...] | None) -> list[st
     return []
 
 
-def _check_names(batch: Batch, names: tuple[str, ...] | None, columns: int, estimator: str) -> None:
+def check_columns(
+    batch: Batch, names: tuple[str, ...] | None, columns: int, estimator: str
+) -> None:
     """Refuse columns that are not those of the first rows."""
     if batch.shape[1] != columns:
         raise ValueError(
@@ -91,6 +93,14 @@ def finite_matrix(estimator: BaseEstimator, X: Any, *, first: bool) -> Array:
     On the first rows the estimator takes over the number and names of the columns.
     """
     batch = as_batch(X)
+    refuse_all_but_numbers(batch)
+    named = X if not isinstance(X, Batch) else batch.numbers
+    validate_data(estimator, named, reset=first, skip_check_array=True)
+    return batch.numbers
+
+
+def refuse_all_but_numbers(batch: Batch) -> None:
+    """Refuse rows with text or gaps, for what learns from numbers alone."""
     if batch.texts:
         column = min(batch.texts)
         cells = batch.texts[column].cells()
@@ -99,9 +109,5 @@ def finite_matrix(estimator: BaseEstimator, X: Any, *, first: bool) -> Array:
             f"X has {cells[row]!r} at {where_in((row, column), batch.names)}, which is text: code "
             "it as numbers before learning"
         )
-    numbers = batch.numbers
-    named = X if not isinstance(X, Batch) else numbers
-    validate_data(estimator, named, reset=first, skip_check_array=True)
     if batch.gaps:
-        check_finite(numbers, "X", batch.names)
-    return numbers
+        check_finite(batch.numbers, "X", batch.names)

@@ -160,9 +160,9 @@ def row_weights(
             )
         seen = np.ones(n, bool) if weight is None else weight > 0
         gaps, moments, clock = _gaps(time, n, clock, seen)
-        lam = np.maximum(np.exp(-gaps / rule.period), _LEAST_DISCOUNT)
+        lam, log_lam = discounts_of_gaps(rule, gaps)
         times = np.ones(1) if weight is None else weight
-        return RowWeights(lam, times, np.log(lam), times, clock, moments)
+        return RowWeights(lam, times, log_lam, times, clock, moments)
     if time is not None:
         raise ValueError(
             "time= needs a model that forgets by the clock: forgetting=half_life('3d') or "
@@ -184,6 +184,30 @@ def row_weights(
     )
     decay = np.maximum(np.exp(log_decay), _LEAST_DISCOUNT)
     return RowWeights(decay, gain, log_decay, weight, clock)
+
+
+def discounts_of_gaps(rule: ByClock, gaps: Array) -> tuple[Array, Array]:
+    """Return the discounts of rows that come so long after those before, and their logarithms."""
+    lam = np.maximum(np.exp(-gaps / rule.period), _LEAST_DISCOUNT)
+    return lam, np.log(lam)
+
+
+def fade_between(rule: Forgetting, last: Clock, first: Clock) -> float:
+    """Return what fades, as a logarithm, from a row to the next one that came apart from it.
+
+    By rows it is the next row's own matter. By the clock, `first` tells when the next row came.
+    """
+    if not isinstance(rule, ByClock) or last.last is None or first.last is None:
+        return 0.0
+    if last.datetimes != first.datetimes:
+        raise ValueError("time is given as datetimes in one part and as numbers in the other")
+    gap = (first.last - last.last) * (1e-9 if last.datetimes else 1.0)
+    if gap < 0.0:
+        raise ValueError(
+            "time runs backwards: the first row of the later part came before the last row of the "
+            "earlier one; merge parts in the order of their time"
+        )
+    return min(gap / rule.period, -float(np.log(_LEAST_DISCOUNT)))
 
 
 def _of_rule(rule: ByRows) -> tuple[Array, Array]:
@@ -241,7 +265,7 @@ def _discounts(discount: ArrayLike, n: int) -> Array:
 
 def _gaps(time: Any, n: int, clock: Clock, seen: NDArray[np.bool_]) -> tuple[Array, Array, Clock]:
     """Time since the row before, and the time itself, in seconds; rows not seen have no gap."""
-    times, datetimes = _times(time, n)
+    times, datetimes = read_times(time, n)
     if clock.last is not None and clock.datetimes != datetimes:
         before, now = ("datetimes", "numbers") if clock.datetimes else ("numbers", "datetimes")
         raise ValueError(f"time was given as {before} before and as {now} now: keep to one")
@@ -262,7 +286,8 @@ def _gaps(time: Any, n: int, clock: Clock, seen: NDArray[np.bool_]) -> tuple[Arr
     return gaps, times * unit, replace(clock, last=chosen[-1].item(), datetimes=datetimes)
 
 
-def _times(time: Any, n: int) -> tuple[NDArray[Any], bool]:
+def read_times(time: Any, n: int) -> tuple[NDArray[Any], bool]:
+    """Return the times of n rows: whole ns since 1970 where they are datetimes, else numbers."""
     array = np.asarray(time)
     if array.dtype == object:
         array = np.array([_as_datetime64(t, row) for row, t in enumerate(array.ravel())]).reshape(

@@ -9,6 +9,7 @@ import numpy as np
 
 from dfop.core import COVERAGES, Bank
 from dfop.files.container import Tensors
+from dfop.files.engine import NOT_COUNTED
 from dfop.files.values import Reading, number
 
 _STACKS = 3
@@ -26,7 +27,8 @@ def filter_fields(described: Any, reading: Reading, prefix: str = "") -> Tensors
     """Return the fields of a filter; its two single numbers are in the description."""
     fields = {name: reading.take(prefix + name, (-1,) * (1 + (name == "weights")))
               for name in _FILTER}  # fmt: skip
-    return fields | {name: np.array(number(described[name])) for name in _FILTER_NUMBERS}
+    fields |= {name: np.array(number(described[name])) for name in _FILTER_NUMBERS}
+    return fields | {"limited_rows": NOT_COUNTED}
 
 
 def bank_fields(

@@ -1,0 +1,238 @@
+// The Python face of the store of many filters. Values are checked by the callers in Python.
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "binding_state.hpp"
+#include "keyed.hpp"
+
+using namespace nanobind::literals;
+
+namespace dfop {
+namespace {
+
+using GuardedStore = Guarded<KeyedStore>;
+using GuardedFilter = Guarded<Filter>;
+using Numbers = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Entries = nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Flags = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Column = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// Keys stay where Python has them; the caller keeps them alive.
+Keys read_keys(const KeyedStore& store, nb::handle given) {
+    Keys keys;
+    if (!store.text()) {
+        const auto numbers = nb::cast<Numbers>(given);
+        keys.numbers = numbers.data();
+        keys.count = numbers.size();
+        return keys;
+    }
+    const auto texts = nb::cast<nb::list>(given);
+    keys.count = texts.size();
+    keys.texts.reserve(keys.count);
+    for (nb::handle text : texts) {
+        Py_ssize_t length;
+        const char* bytes = PyUnicode_AsUTF8AndSize(text.ptr(), &length);
+        if (!bytes) throw nb::python_error();
+        keys.texts.emplace_back(bytes, static_cast<std::size_t>(length));
+    }
+    return keys;
+}
+
+void make(GuardedStore* g, const GuardedFilter& design, bool text, std::size_t most_keys,
+          double idle_rows, double idle_time) {
+    new (g) GuardedStore{KeyedStore(design.model, text, {most_keys, idle_rows, idle_time}), {}};
+}
+
+// Seconds, whole nanoseconds, or nothing.
+Times read_times(nb::handle given, std::size_t n) {
+    Times times;
+    if (given.is_none()) return times;
+    Vector seconds;
+    if (nb::try_cast(given, seconds, false)) {
+        require(seconds.size() == n, "one time per key is needed");
+        times.seconds = seconds.data();
+    } else {
+        const auto ticks = nb::cast<Numbers>(given, false);
+        require(ticks.size() == n, "one time per key is needed");
+        times.ticks = ticks.data();
+    }
+    return times;
+}
+
+void place(GuardedStore& g, nb::handle given, nb::handle moments, const Entries& entries,
+           const Flags& fresh, const Column& gaps) {
+    const auto held = g.lock();
+    const Keys keys = read_keys(g.model, given);
+    const std::size_t n = keys.count;
+    const Times times = read_times(moments, n);
+    require(entries.size() == n && fresh.size() == n && gaps.size() == n, "out has another length");
+    nb::gil_scoped_release release;
+    g.model.place(keys, times, entries.data(), fresh.data(), gaps.data());
+}
+
+std::size_t first_backwards(GuardedStore& g, nb::handle given, nb::handle moments) {
+    const auto held = g.lock();
+    const Keys keys = read_keys(g.model, given);
+    const Times times = read_times(moments, keys.count);
+    nb::gil_scoped_release release;
+    return g.model.first_backwards(keys, times);
+}
+
+void find(GuardedStore& g, nb::handle given, const Entries& entries) {
+    const auto held = g.lock();
+    const Keys keys = read_keys(g.model, given);
+    require(entries.size() == keys.count, "out has another length");
+    nb::gil_scoped_release release;
+    g.model.find(keys, entries.data());
+}
+
+void check_rows(const KeyedStore& store, const StepArray& entries, const Matrix& X,
+                const Out& out) {
+    const std::size_t n = entries.size();
+    const Filter& design = store.design();
+    require(X.shape(0) == n && X.shape(1) == design.features(), "X has the wrong shape");
+    require(out.shape(0) == n && out.shape(1) == design.outputs(), "out has the wrong shape");
+    for (std::size_t t = 0; t < n; ++t)
+        require(entries.data()[t] == -1 || store.has(entries.data()[t]), "there is no such entry");
+}
+
+void learn(GuardedStore& g, const StepArray& entries, const Flags& fresh, const Matrix& X,
+           const Matrix& Y, const std::pair<Vector, Vector>& pace, const Out& out) {
+    const auto held = g.lock();
+    const std::size_t n = entries.size();
+    check_rows(g.model, entries, X, out);
+    require(Y.shape(0) == n && Y.shape(1) == out.shape(1), "Y has the wrong shape");
+    require(fresh.size() == n, "fresh has another length");
+    const PerRow lam = per_row(pace.first, n, "discount has the wrong length");
+    const PerRow log_lam = per_row(pace.second, n, "log_discount has the wrong length");
+    nb::gil_scoped_release release;
+    g.model.learn(entries.data(), fresh.data(), n, X.data(), Y.data(), lam, log_lam, out.data());
+}
+
+void predict_rows(GuardedStore& g, const StepArray& entries, const Matrix& X, const Out& out) {
+    const auto held = g.lock();
+    check_rows(g.model, entries, X, out);
+    nb::gil_scoped_release release;
+    g.model.predict(entries.data(), entries.size(), X.data(), out.data());
+}
+
+void arrive(GuardedStore& g, const StepArray& entries, const Flags& fresh, const Matrix& X,
+            const std::pair<Vector, Vector>& pace, const Column& stamps, const Column& tickets,
+            const Out& out) {
+    const auto held = g.lock();
+    const std::size_t n = entries.size();
+    check_rows(g.model, entries, X, out);
+    require(fresh.size() == n && stamps.size() == n && tickets.size() == n,
+            "stamps have another length");
+    const PerRow lam = per_row(pace.first, n, "discount has the wrong length");
+    const PerRow log_lam = per_row(pace.second, n, "log_discount has the wrong length");
+    nb::gil_scoped_release release;
+    g.model.arrive(entries.data(), fresh.data(), n, X.data(), lam, log_lam, stamps.data(),
+                   tickets.data(), out.data());
+}
+
+bool learn_late(GuardedStore& g, std::int64_t entry, const Vector& x, const Vector& y, double stamp,
+                double ticket) {
+    const auto held = g.lock();
+    require(x.size() == g.model.design().features() && y.size() == g.model.design().outputs(),
+            "x or y has the wrong length");
+    require(g.model.has(entry), "there is no such entry");
+    return g.model.learn_late(entry, x.data(), y.data(), stamp, ticket);
+}
+
+void forget_late(GuardedStore& g, std::int64_t entry, double ticket) {
+    const auto held = g.lock();
+    g.model.forget_late(entry, ticket);
+}
+
+GuardedFilter* filter(GuardedStore& g, std::int64_t entry) {
+    const auto held = g.lock();
+    require(g.model.has(entry), "there is no such entry");
+    return new GuardedFilter{g.model.filter(entry), {}};
+}
+
+nb::tuple last(GuardedStore& g, std::int64_t entry) {
+    const auto held = g.lock();
+    require(g.model.has(entry), "there is no such entry");
+    const Moment moment = g.model.last(entry);
+    return nb::make_tuple(moment.seconds, moment.ticks);
+}
+
+nb::dict snapshot(GuardedStore& g) {
+    const auto held = g.lock();
+    KeyedStore::Snapshot now = g.model.snapshot();
+    const std::size_t n = now.touched.size(), size = g.model.record_size();
+    nb::dict out;
+    out["numbers"] = nb::cast(now.numbers);
+    out["texts"] = nb::cast(now.texts);
+    out["seconds"] = to_array(std::move(now.seconds), {n});
+    out["ticks"] = nb::cast(now.ticks);
+    out["touched"] = to_array(std::move(now.touched), {n});
+    out["records"] = to_array(std::move(now.records), {n, size});
+    out["rows"] = now.rows;
+    out["now"] = nb::make_tuple(now.now.seconds, now.now.ticks);
+    out["evicted"] = now.evicted;
+    out["expired"] = now.expired;
+    return out;
+}
+
+void restore(GuardedStore& g, const nb::dict& state) {
+    const auto held = g.lock();
+    const auto numbers = [&](const char* name) {
+        const auto values = nb::cast<Values>(state[name]);
+        return std::vector<double>(values.data(), values.data() + values.size());
+    };
+    const auto [seconds, ticks] = nb::cast<std::pair<double, std::int64_t>>(state["now"]);
+    const KeyedStore::Snapshot in{nb::cast<std::vector<std::int64_t>>(state["numbers"]),
+                                  nb::cast<std::vector<std::string>>(state["texts"]),
+                                  numbers("seconds"),
+                                  numbers("touched"),
+                                  numbers("records"),
+                                  nb::cast<std::vector<std::int64_t>>(state["ticks"]),
+                                  {seconds, ticks},
+                                  nb::cast<double>(state["rows"]),
+                                  nb::cast<double>(state["evicted"]),
+                                  nb::cast<double>(state["expired"])};
+    const std::size_t n = g.model.text() ? in.texts.size() : in.numbers.size();
+    hold(g.model.size() == 0, "the store is not empty");
+    hold(in.seconds.size() == n && in.ticks.size() == n && in.touched.size() == n &&
+             in.records.size() == n * g.model.record_size(),
+         "records that do not fit the keys");
+    g.model.restore(in);
+}
+
+}  // namespace
+
+void bind_keyed(nb::module_& m) {
+    nb::class_<GuardedStore>(m, "KeyedStore")
+        .def("__init__", &make, "design"_a, "text"_a, "most_keys"_a, "idle_rows"_a, "idle_time"_a)
+        .def("place", &place, "keys"_a, "times"_a.none(), "entries"_a.noconvert(),
+             "fresh"_a.noconvert(), "gaps"_a.noconvert())
+        .def("first_backwards", &first_backwards, "keys"_a, "times"_a)
+        .def("find", &find, "keys"_a, "entries"_a.noconvert())
+        .def("learn", &learn, "entries"_a.noconvert(), "fresh"_a.noconvert(), "X"_a.noconvert(),
+             "Y"_a.noconvert(), "pace"_a, "out"_a.noconvert())
+        .def("predict", &predict_rows, "entries"_a.noconvert(), "X"_a.noconvert(),
+             "out"_a.noconvert())
+        .def("arrive", &arrive, "entries"_a.noconvert(), "fresh"_a.noconvert(), "X"_a.noconvert(),
+             "pace"_a, "stamps"_a.noconvert(), "tickets"_a.noconvert(), "out"_a.noconvert())
+        .def("learn_late", &learn_late, "entry"_a, "x"_a.noconvert(), "y"_a.noconvert(), "stamp"_a,
+             "ticket"_a)
+        .def("forget_late", &forget_late, "entry"_a, "ticket"_a)
+        .def("filter", &filter, "entry"_a, nb::rv_policy::take_ownership)
+        .def("last", &last, "entry"_a)
+        .def("snapshot", &snapshot)
+        .def("restore", &restore, "state"_a)
+        .def("__len__", [](GuardedStore& g) { return g.model.size(); })
+        .def_prop_ro("text", [](GuardedStore& g) { return g.model.text(); })
+        .def_prop_ro("record_bytes", [](GuardedStore& g) { return g.model.record_bytes(); })
+        .def_prop_ro("evicted", [](GuardedStore& g) { return g.model.evicted(); })
+        .def_prop_ro("expired", [](GuardedStore& g) { return g.model.expired(); })
+        .def_prop_ro("memory_bytes", [](GuardedStore& g) {
+            const auto held = g.lock();
+            return g.model.memory_bytes();
+        });
+}
+
+}  // namespace dfop

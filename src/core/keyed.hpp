@@ -1,0 +1,177 @@
+// Many filters of one design, one per key, in one store. A filter at rest is a record: only what
+// decides how it goes on, without what follows from it (Filter::pack). To learn a row it is
+// unpacked into one filter that works, so a key costs its record, its entry and its place in the
+// table of keys, and the bits are those of a filter of its own.
+//
+// Keys form a list in the order in which they were last heard of. From its end they are given up
+// where they have been idle for too long, or where a new key finds the store full. All of it is
+// decided row by row, so it does not depend on how rows are cut into calls: `place` decides for
+// some rows which entry each uses and whether it begins anew, `learn` then goes through them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "filter.hpp"
+
+namespace dfop {
+
+// Keys of some rows: whole numbers or texts.
+struct Keys {
+    const std::int64_t* numbers = nullptr;
+    std::vector<std::string_view> texts;
+    std::size_t count = 0;
+};
+
+// Moments of some rows: numbers of seconds, or whole nanoseconds, which a double cannot hold.
+struct Moment {
+    double seconds = 0.0;
+    std::int64_t ticks = 0;
+};
+
+struct Times {
+    const double* seconds = nullptr;
+    const std::int64_t* ticks = nullptr;
+    explicit operator bool() const { return seconds || ticks; }
+    Moment operator[](std::size_t t) const {
+        return {seconds ? seconds[t] : 0.0, ticks ? ticks[t] : 0};
+    }
+};
+
+// Seconds from one moment to a later one; one of the two parts of both is 0.
+inline double seconds_between(const Moment& before, const Moment& after) {
+    return (after.seconds - before.seconds) +
+           static_cast<double>(static_cast<__int128>(after.ticks) - before.ticks) * 1e-9;
+}
+
+class KeyedStore {
+public:
+    struct Bounds {
+        std::size_t most_keys;  // 0: as many as come
+        double idle_rows;       // of all keys, 0: any
+        double idle_time;       // 0: any
+    };
+
+    KeyedStore(const Filter& design, bool text, Bounds bounds);
+
+    // Which entry each row uses, whether that begins anew with the row, and, where times are given,
+    // how long after the row before of its key it comes.
+    void place(const Keys& keys, Times times, std::int64_t* entries, std::uint8_t* fresh,
+               double* gaps);
+    // The first row that comes before the last one of its key; the number of rows where none does.
+    std::size_t first_backwards(const Keys& keys, Times times) const;
+    // -1 where a key is not known.
+    void find(const Keys& keys, std::int64_t* entries) const;
+
+    void learn(const std::int64_t* entries, const std::uint8_t* fresh, std::size_t n,
+               const double* X, const double* Y, PerRow discount, PerRow log_discount,
+               double* yhat);
+    void predict(const std::int64_t* entries, std::size_t n, const double* X, double* yhat) const;
+
+    // Labels that come late, as Filter::replay does it: a row is predicted and its time passes;
+    // `stamps` and `tickets` are what its label must be brought with.
+    void arrive(const std::int64_t* entries, const std::uint8_t* fresh, std::size_t n,
+                const double* X, PerRow discount, PerRow log_discount, double* stamps,
+                double* tickets, double* yhat);
+    // Whether the model that predicted the row is still there; if not, the label is not learned.
+    bool learn_late(std::int64_t entry, const double* x, const double* y, double stamp,
+                    double ticket);
+    void forget_late(std::int64_t entry, double ticket);
+
+    std::size_t size() const { return size_; }
+    std::size_t record_size() const { return record_size_; }
+    std::size_t record_bytes() const { return stride_ * sizeof(double); }
+    std::size_t memory_bytes() const;
+    double evicted() const { return evicted_; }
+    double expired() const { return expired_; }
+    double rows() const { return rows_; }
+    bool text() const { return text_; }
+    const Filter& design() const { return fresh_; }
+    Filter filter(std::int64_t entry) const;
+    Moment last(std::int64_t entry) const { return last_of(static_cast<Entry>(entry)); }
+    bool has(std::int64_t entry) const;
+
+    // Everything that decides how the store goes on, keys from the idlest on. Waiting rows are not
+    // part of it.
+    struct Snapshot {
+        std::vector<std::int64_t> numbers;
+        std::vector<std::string> texts;
+        std::vector<double> seconds, touched, records;  // the moments of the last rows
+        std::vector<std::int64_t> ticks;
+        Moment now;
+        double rows, evicted, expired;
+    };
+    Snapshot snapshot() const;
+    void restore(const Snapshot& snapshot);  // into a store that is empty
+
+private:
+    using Entry = std::uint32_t;
+    static constexpr Entry kNone = 0xffffffff;
+    static constexpr std::size_t kChunk = 16384;  // records that are allocated together
+    static constexpr std::size_t kLine = 64 / sizeof(double);  // doubles of a line of the cache
+
+    struct Release {
+        void operator()(double* chunk) const;
+    };
+    struct Idle {
+        std::int64_t key;   // a number, or the hash of a text
+        std::int64_t last;  // when its last row came: seconds as a double, or ticks
+        double touched;     // which of all rows that was
+        Entry before, after;
+    };
+    struct Late {
+        double now = 0.0;  // log of the product of discounts
+        double ticket;
+        std::size_t waiting = 0;
+    };
+
+    std::uint64_t hash_of(const Keys& keys, std::size_t t) const;
+    std::int64_t key_of(const Keys& keys, std::size_t t) const;
+    Entry lookup(const Keys& keys, std::size_t t) const;
+    bool is_key(Entry entry, const Keys& keys, std::size_t t) const;
+    std::uint64_t hash_of_entry(Entry entry) const;
+    void insert(Entry entry);
+    void erase(Entry entry);
+    void grow_table();
+    Entry open(const Keys& keys, std::size_t t);
+    void give_up(Entry entry);
+    void give_up_idle();
+    void prefetch_places(const Keys& keys, std::size_t t) const;
+    void unlink(Entry entry);
+    void append(Entry entry);
+    double* record(Entry entry) { return chunks_[entry / kChunk].get() + entry % kChunk * stride_; }
+    const double* record(Entry entry) const {
+        return chunks_[entry / kChunk].get() + entry % kChunk * stride_;
+    }
+    void add_chunk();
+    Moment last_of(Entry entry) const;
+    void set_last(Entry entry, const Moment& moment);
+    void bring(Entry entry, bool fresh);
+    void prefetch(const std::int64_t* entries, std::size_t t, std::size_t n) const;
+    Late* late_of(Entry entry);
+
+    Filter fresh_;            // as every key begins
+    mutable Filter working_;  // unpacked
+    std::vector<double> fresh_record_;
+    bool text_;
+    Bounds bounds_;
+    std::size_t record_size_, stride_;  // a record begins with a line of the cache
+    std::size_t size_ = 0;
+    std::vector<std::unique_ptr<double[], Release>> chunks_;
+    std::vector<Idle> idle_;
+    std::vector<std::string> names_;  // of texts
+    std::vector<Entry> free_;
+    std::vector<Entry> table_;  // open addressing, as many as a power of two
+    Entry first_ = kNone, last_ = kNone;
+    std::unordered_map<Entry, Late> late_;
+    bool by_ticks_ = false;  // whether moments are ticks
+    Moment now_;             // the latest
+    double rows_ = 0.0, evicted_ = 0.0, expired_ = 0.0, tickets_ = 0.0;
+};
+
+}  // namespace dfop

@@ -1,0 +1,432 @@
+"""`Information`: what rows taught, in a form in which partitions of a stream can be merged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .classifier import DFOPClassifier
+from .core import Filter
+from .engines.build import PRIOR_VARIANCE
+from .engines.filter_triangle import from_filter, to_filter
+from .engines.information import Summary, settled, summarise, then, with_prior
+from .engines.limits import Bounds
+from .files.information import pack_information, unpack_information
+from .files.resuming import resume
+from .forgetting import Automatic, ByClock, Forgetting
+from .model.label_targets import LabelTarget
+from .model.merging import coding_of, decoding_of, merged_columns, merged_targets, read_targets
+from .model.model import Model
+from .model.settings import Settings
+from .model.targets import NumberTarget
+from .regressor import DFOPRegressor
+from .rows.batch import Batch
+from .rows.columns import first_batch, refuse_all_but_numbers
+from .rows.weights import Clock, RowWeights, fade_between, row_weights
+
+Array = NDArray[np.float64]
+
+_LARGEST_STEP = 2.0**26
+"""A feature that grows by more at one step is taken as a new one by a filter."""
+
+
+class LimitError(ValueError):
+    """A limit acted, or may have: what was merged would not be the model of one machine.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dfop import Information, LimitError
+    >>> X = np.random.default_rng(0).normal(size=(2000, 2))
+    >>> X[500:, 1] = 0.0  # never heard of again
+    >>> try:
+    ...     Information.from_data(X, X[:, 0], forgetting=0.05).to_learner()
+    ... except LimitError as error:
+    ...     print("refused")
+    refused
+    """
+
+
+@dataclass(frozen=True, eq=False)
+class Information:
+    """What rows taught: partitions of a stream, learned apart, merge to the model of the whole.
+
+    For a before b, ``a.then(b)`` is what the rows of both teach, so any tree over consecutive
+    partitions gives the same model as one machine that learned all rows in their order (to about
+    1e-9 of the weights; see the page on scale). `from_data` learns a partition, `to_learner` makes
+    a `DFOPRegressor` or `DFOPClassifier` of the result, which goes on.
+
+    Where rows stop exciting a direction a learner's cap acts and keeps what forgetting would take;
+    the merged form cannot know what was kept. It finds out instead (`limited`), and `to_learner`
+    refuses: learn those rows one after the other.
+
+    Attributes
+    ----------
+    settings : Settings
+        What it is learned with; parts that are merged must have the same.
+    names : tuple of str or None
+        Of the columns, where they have names: then columns are matched by name.
+    target : NumberTarget or LabelTarget
+        What is learned.
+    clock, opened : Clock
+        When the last row came, and the first, where it forgets by the clock.
+    sums, counts : ndarray of shape (d,)
+        The sum and the number of the values of each column.
+    informed : ndarray of bool
+        Of which weights the prior is in it: those of the learner that it was made from.
+    summary : Summary
+        What the rows left behind.
+
+    See Also
+    --------
+    Keyed : Many models of one design.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dfop import DFOPRegressor, Information
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(3000, 3))
+    >>> y = X @ [1.0, 2.0, 3.0] + rng.normal(size=3000)
+    >>> parts = [Information.from_data(X[i : i + 1000], y[i : i + 1000], forgetting=0.001)
+    ...          for i in (0, 1000, 2000)]  # anywhere, at the same time
+    >>> merged = parts[0].then(parts[1].then(parts[2])).to_learner()
+    >>> one_machine = DFOPRegressor(forgetting=0.001).fit(X, y)
+    >>> bool(np.abs(merged.coef_ - one_machine.coef_).max() < 1e-12)
+    True
+    """
+
+    settings: Settings
+    names: tuple[str, ...] | None
+    target: NumberTarget | LabelTarget
+    clock: Clock
+    opened: Clock
+    sums: Array
+    counts: Array
+    informed: NDArray[np.bool_]
+    summary: Summary
+
+    @classmethod
+    def from_data(
+        cls,
+        X: Any,
+        y: Any,
+        forgetting: float | Forgetting,
+        *,
+        time: Any = None,
+        labels: bool = False,
+        classes: Any = None,
+        fit_intercept: bool = True,
+        prior_variance: float | None = None,
+        cap: float | None = 1e6,
+    ) -> Self:
+        """Learn a partition: rows that came one after the other.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, features)
+            The rows, oldest first: numbers without gaps. There may be none.
+        y : array-like of shape (n,) or (n, m)
+            The targets.
+        forgetting : float or rule
+            mu, `dfop.period` or `dfop.half_life`.
+        time : array-like of shape (n,), optional
+            Time of each row, for a rule by the clock.
+        labels : bool, default=False
+            Whether `y` are class labels, not numbers.
+        classes : array-like, optional
+            Classes that there are besides those found in `y`.
+        fit_intercept, prior_variance, cap
+            As in `DFOPRegressor`.
+
+        Returns
+        -------
+        Information
+        """
+        settings = Settings.of(
+            forgetting=forgetting,
+            fit_intercept=fit_intercept,
+            prior_variance=prior_variance,
+            cap=cap,
+        )
+        if isinstance(settings.rule, Automatic):
+            raise ValueError(
+                'forgetting="auto" cannot be merged, since its experts are combined row by row: '
+                "give mu, period(...) or half_life(...)"
+            )
+        batch = _rows(X)
+        n, d = batch.numbers.shape
+        target, Y = read_targets(y, n, labels, classes)
+        first = last = Clock()
+        fades = np.zeros(0)
+        if n:
+            weights = row_weights(settings.rule, n, first, time=time)
+            assert isinstance(weights, RowWeights)
+            fades, last = np.broadcast_to(-weights.log_discount, n), weights.clock
+            if isinstance(settings.rule, ByClock):
+                first = row_weights(settings.rule, 1, first, time=np.asarray(time)[:1]).clock
+        rows = np.hstack([np.ones((n, int(fit_intercept))), batch.numbers, Y])
+        summary = summarise(rows, Y.shape[1], fades, _bounds(settings))
+        informed = np.zeros(summary.columns, bool)
+        counts = np.full(d, float(n))
+        return cls(
+            settings, batch.names, target, last, first, batch.numbers.sum(axis=0), counts,
+            informed, summary,
+        )  # fmt: skip
+
+    @classmethod
+    def from_learner(cls, learner: DFOPRegressor | DFOPClassifier) -> Self:
+        """Take what a learner knows, so that partitions of what came after it can follow.
+
+        Parameters
+        ----------
+        learner : DFOPRegressor or DFOPClassifier
+            A single filter (`forgetting` is no "auto") on columns of numbers, without lags and
+            without rows that wait for their label.
+
+        Returns
+        -------
+        Information
+            Which can only be the first of those merged.
+        """
+        if not isinstance(learner, DFOPRegressor | DFOPClassifier):
+            raise TypeError(
+                f"learner is a {type(learner).__name__}, not a DFOPRegressor or DFOPClassifier"
+            )
+        model = learner.__dfop_model__()
+        if model is None or not model.learned:
+            raise ValueError("this learner has not learned a row yet: there is nothing to take")
+        with model.lock:
+            _check_mergeable(model)
+            engine, target = model.engine, model.target
+            assert isinstance(engine, Filter)
+            assert isinstance(target, NumberTarget | LabelTarget)
+            means = model.coder.state()
+            summary = from_filter(engine, model.learned, decoding_of(target))
+            return cls(
+                _plain(model.settings), model.names, target, model.clock, Clock(),
+                means["sums"], means["counts"], summary.seen, summary,
+            )  # fmt: skip
+
+    def then(self, later: Information) -> Information:
+        """Return what these rows and then those of `later` teach.
+
+        Parameters
+        ----------
+        later : Information
+            Of the rows that came next. Where columns have names or `y` are labels, columns and
+            classes that only one of the two has count as 0 in the rows of the other.
+
+        Returns
+        -------
+        Information
+        """
+        if not isinstance(later, Information):
+            raise TypeError(f"only an Information can follow one, not a {type(later).__name__}")
+        if self.settings != later.settings:
+            raise ValueError(
+                f"the parts were learned with different settings, {self.settings} and "
+                f"{later.settings}: learn all parts with the same"
+            )
+        if later.informed.any():
+            raise ValueError(
+                "what a learner knows holds its whole past: it can only come first, not then"
+            )
+        between = fade_between(self.settings.rule, self.clock, later.opened)
+        names, places = merged_columns(self.names, len(self.sums), later.names, len(later.sums))
+        target, outputs = merged_targets(self.target, later.target)
+        if self.informed.any() and not _same_classes(target, self.target):
+            raise ValueError(
+                "a class comes that the learner, which is the first part, was not told: the "
+                "classes of a learner are fixed with its first rows"
+            )
+        shift = int(self.settings.fit_intercept)
+        d = len(self.sums) if names is None else len(names)
+        m = len(target.order) if isinstance(target, LabelTarget) else target.outputs
+        a = self.summary
+        known = len(a.factor) - a.columns
+        a = a.embedded(list(range(a.columns)), d + shift, list(range(known)), m)
+        columns = [*range(shift), *(shift + at for at in places)]
+        b = later.summary.embedded(columns, d + shift, outputs, m)
+        sums, counts = np.zeros((2, d))
+        sums[: len(self.sums)], counts[: len(self.counts)] = self.sums, self.counts
+        sums[places] += later.sums
+        counts[places] += later.counts
+        informed = np.zeros(d + shift, bool)
+        informed[: len(self.informed)] = self.informed
+        return Information(
+            settings=self.settings,
+            names=names,
+            target=target,
+            clock=later.clock if later.summary.rows else self.clock,
+            opened=self.opened if self.summary.rows else later.opened,
+            sums=sums,
+            counts=counts,
+            informed=informed,
+            summary=settled(then(a, b, between), _bounds(self.settings)),
+        )
+
+    @property
+    def rows(self) -> int:
+        """How many rows were learned."""
+        return self.summary.rows
+
+    @property
+    def limited(self) -> bool:
+        """Whether a limit acted, or may have, on a learner of these rows alone.
+
+        On the safe side: it may be said of rows that came near a limit, within a factor of ten.
+        """
+        return bool(self._limited_columns(self._whole()).any())
+
+    def _whole(self) -> Summary:
+        """Return what the rows left behind, with the prior."""
+        return with_prior(self.summary, _prior(self.settings), ~self.informed)
+
+    def _limited_columns(self, whole: Summary) -> NDArray[np.bool_]:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            jumped = whole.largest / whole.first > 0.5 * _LARGEST_STEP
+        jumped &= ~self.informed & whole.seen
+        return _bounds(self.settings).passed(whole.peak, whole.largest) | jumped
+
+    def to_learner(self) -> DFOPRegressor | DFOPClassifier:
+        """Make the learner that has learned these rows; it goes on.
+
+        Returns
+        -------
+        DFOPRegressor or DFOPClassifier
+            As `y` was.
+
+        Raises
+        ------
+        LimitError
+            If a limit acted, or may have (`limited`).
+        """
+        if not self.summary.rows:
+            raise ValueError("there is no row in it: a learner needs one")
+        whole = self._whole()
+        self._refuse_limited(whole)
+        settings, target = self.settings, self.target
+        kind = DFOPClassifier if isinstance(target, LabelTarget) else DFOPRegressor
+        learner = kind(
+            settings.rule,
+            fit_intercept=settings.fit_intercept,
+            prior_variance=settings.prior_variance,
+            cap=settings.cap,
+        )
+        engine = to_filter(
+            whole,
+            coding_of(target),
+            intercept=settings.fit_intercept,
+            prior_variance=_prior(settings),
+            cap=_cap(settings),
+        )
+        resume(
+            learner,
+            target,
+            engine,
+            names=self.names,
+            clock=self.clock,
+            rows=self.summary.rows,
+            means=(self.sums, self.counts),
+        )
+        return learner
+
+    def _refuse_limited(self, whole: Summary) -> None:
+        limited = self._limited_columns(whole)
+        if not limited.any():
+            return
+        names = ["the constant"] * self.settings.fit_intercept
+        names += [f"column {name!r}" for name in self.names or range(len(self.sums))]
+        column = names[int(np.argmax(limited))]
+        raise LimitError(
+            f"a limit acted on {column}, or may have: the rows do not excite it enough for this "
+            "forgetting, and a learner then keeps what merging cannot know. Learn the rows one "
+            "after the other (partial_fit), forget more slowly, or leave the column out"
+        )
+
+    def to_bytes(self) -> bytes:
+        """Return it as bytes that `from_bytes` reads.
+
+        Returns
+        -------
+        bytes
+        """
+        return pack_information(vars(self))
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """Read what `to_bytes` wrote. Reading never runs code from the bytes.
+
+        Parameters
+        ----------
+        data : bytes
+            All of them.
+
+        Returns
+        -------
+        Information
+
+        Raises
+        ------
+        ModelFileError
+            If they are damaged or something else.
+        """
+        return cls(**unpack_information(data))
+
+
+def _rows(X: Any) -> Batch:
+    """Read rows of numbers; there may be none."""
+    if not len(X):
+        names = list(getattr(X, "columns", ()))
+        d = np.shape(X)[1] if np.ndim(X) == 2 else 0
+        named = names and all(isinstance(name, str) for name in names)
+        return Batch(np.zeros((0, d)), False, names=tuple(names) if named else None)
+    batch = first_batch(X)
+    refuse_all_but_numbers(batch)
+    return batch
+
+
+def _prior(settings: Settings) -> float:
+    given = settings.prior_variance
+    return PRIOR_VARIANCE if given is None else float(given)
+
+
+def _cap(settings: Settings) -> float:
+    return np.inf if settings.cap is None else float(settings.cap)
+
+
+def _bounds(settings: Settings) -> Bounds:
+    return Bounds(_cap(settings), _prior(settings))
+
+
+def _same_classes(a: Any, b: Any) -> bool:
+    return isinstance(a, NumberTarget) or np.array_equal(a.classes, b.classes)
+
+
+def _check_mergeable(model: Model) -> None:
+    """Refuse a model that is more than a filter on numbers."""
+    if not isinstance(model.engine, Filter):
+        raise ValueError('forgetting="auto" cannot be merged: its experts are combined row by row')
+    if model.lags is not None or model.transform is not None:
+        raise ValueError("a learner with lags or a transformer cannot be merged")
+    if model.waiting.rows:
+        raise ValueError(
+            "rows wait for their label: bring the labels (learn_pending), or forget_pending"
+        )
+    if not isinstance(model.target, NumberTarget | LabelTarget):
+        raise ValueError("a learner of several labels a row cannot be merged: one for each can")
+    if set(model.coder.kinds()) != {"number"} or model.coder.width != model.columns:
+        raise ValueError("columns with text or gaps cannot be merged: code them as numbers before")
+
+
+def _plain(settings: Settings) -> Settings:
+    return Settings.of(
+        forgetting=settings.rule,
+        fit_intercept=bool(settings.fit_intercept),
+        prior_variance=settings.prior_variance,
+        cap=settings.cap,
+    )

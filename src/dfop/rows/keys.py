@@ -1,0 +1,77 @@
+"""Keys of rows: whole numbers or texts."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class KeyArray(NamedTuple):
+    """Keys, all of one kind."""
+
+    values: NDArray[np.int64] | list[str]
+    text: bool
+
+    def shown(self, row: int) -> str:
+        """Return the key of a row in words."""
+        return repr(self.values[row]) if self.text else str(self.values[row])
+
+
+def read_keys(keys: Any, n: int) -> KeyArray:
+    """Return the keys of n rows; refuse missing ones and kinds that are mixed.
+
+    Examples
+    --------
+    >>> read_keys([3, 1], 2)
+    KeyArray(values=array([3, 1]), text=False)
+    >>> read_keys(["a", 1], 2)
+    Traceback (most recent call last):
+    ...
+    ValueError: keys has 1 at row 1 but 'a' at row 0: keys must be all texts or all whole numbers
+    """
+    array = keys if isinstance(keys, np.ndarray) else _cells(keys)
+    if array.shape != (n,):
+        raise ValueError(f"keys has shape {array.shape} but there are {n} rows: give one per row")
+    if array.dtype.kind in "iu":
+        if array.dtype == np.uint64 and n and array.max() > np.uint64(2**63 - 1):
+            raise ValueError("keys has a number of 2**63 or more: give it as text")
+        return KeyArray(np.ascontiguousarray(array, np.int64), False)
+    if array.dtype.kind in "UT":
+        return KeyArray(array.tolist(), True)
+    return _of_objects(array)
+
+
+def _cells(keys: Any) -> NDArray[Any]:
+    if isinstance(keys, str) or not np.iterable(keys):
+        raise ValueError(f"keys is {keys!r}: give a list with one key per row")
+    if hasattr(keys, "to_numpy"):  # pandas, polars
+        return np.asarray(keys.to_numpy())
+    cells = np.empty(len(found := list(keys)), dtype=object)
+    cells[:] = found
+    return cells
+
+
+def _of_objects(array: NDArray[Any]) -> KeyArray:
+    cells = array.tolist()
+    texts = bool(cells) and isinstance(cells[0], str)
+    for row, key in enumerate(cells):
+        if isinstance(key, str) if texts else type(key) in (int, np.int64, np.int32):
+            continue
+        if isinstance(key, str | int | np.integer) and not isinstance(key, bool):
+            if not texts and not isinstance(key, str):
+                continue
+            raise ValueError(
+                f"keys has {key!r} at row {row} but {cells[0]!r} at row 0: keys must be all texts "
+                "or all whole numbers"
+            )
+        raise ValueError(
+            f"keys has {key!r} at row {row}, which is no key: give whole numbers or texts"
+        )
+    if texts:
+        return KeyArray(cells, True)
+    try:
+        return KeyArray(np.array(cells, np.int64), False)
+    except OverflowError:
+        raise ValueError("keys has a number of 2**63 or more: give it as text") from None

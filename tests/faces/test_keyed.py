@@ -1,0 +1,288 @@
+"""Many models in one store are, bit for bit, as many models apart."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dfop import DFOPClassifier, DFOPRegressor, Keyed, ModelFileError, half_life, to_bytes
+
+
+def stream(n=2000, keys=30, d=4, m=0, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) * np.exp(3 * rng.normal(size=d))
+    key = rng.integers(0, keys, n) ** 2 // keys  # some come often
+    y = X @ rng.normal(size=(d, max(m, 1))) + rng.normal(size=(n, max(m, 1)))
+    return key, X, (y if m else y[:, 0])
+
+
+def apart(design, key, X, y, time=None):
+    """Learn the rows of each key with a model of its own."""
+    models, out = {}, np.empty(y.shape)
+    for k in np.unique(key):
+        models[k.item()] = model = DFOPRegressor(**design.get_params())
+        rows = key == k
+        given = {} if time is None else {"time": time[rows]}
+        out[rows] = model.predict_then_learn(X[rows], y[rows], **given)
+    return models, out
+
+
+def same(a, b):
+    np.testing.assert_array_equal(np.asarray(a), np.asarray(b))
+
+
+@pytest.mark.parametrize("d", [1, 3, 4, 10, 17])
+@pytest.mark.parametrize("m", [0, 1, 3])
+@pytest.mark.parametrize("text", [False, True])
+def test_bits_are_those_of_models_apart(d, m, text):
+    key, X, y = stream(d=d, m=m)
+    key = np.array([f"käse {k}" for k in key]) if text else key - 5
+    design = DFOPRegressor(0.02, prior_variance=7.0)
+    keyed = Keyed(design)
+    models, expected = apart(design, key, X, y)
+    ahead = [
+        keyed.predict_then_learn(key[t], X[t], y[t]) for t in np.array_split(np.arange(2000), 9)
+    ]
+    same(np.concatenate(ahead), expected)
+    assert len(keyed) == len(models)
+    assert set(keyed) == set(models)
+    for k, model in models.items():
+        same(keyed[k].coef_, model.coef_)
+        same(keyed.predict([k] * 5, X[:5]), model.predict(X[:5]))
+        assert keyed[k].limited_rows_ == model.limited_rows_
+    same(keyed.predict([key[0]], X[:1]), models[key[0].item()].predict(X[:1]))
+
+
+@pytest.mark.parametrize("datetimes", [False, True])
+def test_by_the_clock_every_key_has_its_own(datetimes):
+    key, X, y = stream()
+    seconds = np.cumsum(np.random.default_rng(1).exponential(7.0, len(y)))
+    time = np.datetime64("2024-01-01", "ns") + (seconds * 1e9).astype("m8[ns]")
+    time = time if datetimes else seconds
+    design = DFOPRegressor(half_life("1h"))
+    keyed = Keyed(design)
+    models, expected = apart(design, key, X, y, time)
+    ahead = [keyed.predict_then_learn(key[t], X[t], y[t], time=time[t])
+             for t in np.array_split(np.arange(2000), 7)]  # fmt: skip
+    same(np.concatenate(ahead), expected)
+    for k, model in models.items():
+        later = time[-1:] + (np.timedelta64(1, "h") if datetimes else 3600.0)
+        one = keyed[k]
+        for some in (one, model):
+            some.partial_fit(X[:1], y[:1], time=later)
+        same(one.coef_, model.coef_)
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), most=st.integers(1, 40), expire=st.integers(1, 200))
+def test_the_idlest_key_goes_first_however_rows_are_cut(seed, most, expire):
+    """Against a list kept by hand."""
+    rng = np.random.default_rng(seed)
+    n = 600
+    key = rng.integers(0, 60, n)
+    X, y = rng.normal(size=(n, 2)), rng.normal(size=n)
+    design = DFOPRegressor(0.01)
+    each = Keyed(design)
+    each.partial_fit(key[:1], X[:1], y[:1])
+    limit = most * each.bytes_per_key_
+    keyed = Keyed(design, expire=expire, memory_limit=limit)
+    cuts = np.sort(rng.integers(0, n, 5))
+    got = [keyed.predict_then_learn(key[t], X[t], y[t])
+           for t in np.split(np.arange(n), cuts) if len(t)]  # fmt: skip
+    models, last, evicted, expired, expected = {}, {}, 0, 0, []
+    for t in range(n):
+        k = key[t].item()
+        for idle in [other for other in models if t - last[other] > expire]:
+            del models[idle]
+            expired += 1
+        if k not in models:
+            if len(models) == most:
+                del models[min(models, key=last.get)]
+                evicted += 1
+            models[k] = DFOPRegressor(**design.get_params())
+        last[k] = t
+        expected.append(models[k].predict_then_learn(X[t : t + 1], y[t : t + 1])[0])
+    same(np.concatenate(got), expected)
+    assert (keyed.evicted_, keyed.expired_) == (evicted, expired)
+    assert set(keyed) == set(models)
+    assert keyed.memory_bytes_ < limit + 2**21  # records are allocated by the thousand
+    for k, model in models.items():
+        same(keyed[k].coef_, model.coef_)
+
+
+def test_keys_expire_by_the_clock():
+    keyed = Keyed(DFOPRegressor(half_life("10d")), expire="30d")
+    day = np.datetime64("2024-01-01") + np.arange(40).astype("m8[D]")
+    keyed.partial_fit([1], [[1.0]], [2.0], time=day[:1])
+    keyed.partial_fit([2] * 31, np.ones((31, 1)), np.ones(31), time=day[:31])
+    assert 1 in keyed
+    keyed.partial_fit([2], [[1.0]], [1.0], time=day[31:32])
+    assert 1 not in keyed
+    assert (len(keyed), keyed.expired_, keyed.evicted_) == (1, 1, 0)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_late_labels_are_those_of_models_apart(seed):
+    rng = np.random.default_rng(seed)
+    design, models = DFOPRegressor(0.05), {}
+    keyed, waiting = Keyed(design), {}
+    for t in range(150):
+        k, x, y = int(rng.integers(4)), rng.normal(size=(1, 2)), rng.normal(size=1)
+        model = models.setdefault(k, DFOPRegressor(**design.get_params()))
+        if rng.random() < 0.5:
+            same(keyed.predict_pending([k], x, [t]), model.predict_pending(x, [t]))
+            waiting[t] = k, y
+        else:
+            same(keyed.predict_then_learn([k], x, y), model.predict_then_learn(x, y))
+        for row in [row for row in waiting if rng.random() < 0.2]:
+            k, y = waiting.pop(row)
+            if rng.random() < 0.2:
+                keyed.forget_pending([row])
+                models[k].forget_pending([row])
+            else:
+                keyed.learn_pending([row], y)
+                models[k].learn_pending([row], y)
+    assert keyed.pending_ == list(waiting)
+    for k, model in models.items():
+        same(keyed[k].predict(np.eye(2)), model.predict(np.eye(2)))
+
+
+def test_a_label_of_a_model_that_is_gone_is_counted_and_not_learned():
+    keyed = Keyed(DFOPRegressor(0.0), expire=3)
+    keyed.predict_pending([1], [[1.0]], ["row"])
+    keyed.partial_fit([2] * 4, np.ones((4, 1)), np.ones(4))
+    keyed.partial_fit([1], [[1.0]], [5.0])  # the same key, begun anew
+    before = keyed[1].coef_
+    keyed.learn_pending(["row"], [100.0])
+    same(keyed[1].coef_, before)
+    assert keyed.expired_rows_ == 1
+
+
+def test_a_new_key_begins_with_what_all_keys_share():
+    """Error over the first ten rows of each key, of keys that share a truth."""
+    rng = np.random.default_rng(2)
+    n, keys, d = 20_000, 1000, 5
+    key = np.sort(rng.integers(0, keys, n))
+    X = rng.normal(size=(n, d))
+    y = X @ rng.normal(size=d) + 0.1 * rng.normal(size=n)
+    nth = np.arange(n) - np.searchsorted(key, key)
+    early = nth < 10
+    errors = {}
+    for shared in (False, True):
+        keyed = Keyed(DFOPRegressor(0.001, prior_variance=1.0), shared=shared)
+        ahead = np.concatenate(
+            [keyed.predict_then_learn(key[t], X[t], y[t]) for t in np.split(np.arange(n), 50)]
+        )
+        errors[shared] = np.mean((ahead - y)[early] ** 2)
+    assert errors[True] <= 0.5 * errors[False]
+    assert abs(keyed.predict([-1], X[:1]) - y[0])[0] < 1.0  # a key never heard of
+
+
+@pytest.mark.parametrize("text", [False, True])
+@pytest.mark.parametrize("shared", [False, True])
+def test_bytes_hold_all_of_it(text, shared):
+    key, X, y = stream(n=800)
+    key = key.astype(str) if text else key * 10**17
+    limit = {"expire": 700, "memory_limit": 20_000, "shared": shared}
+    keyed = Keyed(DFOPRegressor(0.01), **limit).partial_fit(key[:400], X[:400], y[:400])
+    twin = Keyed.from_bytes(keyed.to_bytes())
+    same(list(twin), list(keyed))
+    same(twin.predict_then_learn(key, X, y), keyed.predict_then_learn(key, X, y))
+    assert (twin.evicted_, twin.expired_) == (keyed.evicted_, keyed.expired_)
+    assert twin.to_bytes() == keyed.to_bytes()
+
+
+def test_bytes_by_the_clock():
+    key, X, y = stream(n=600)
+    time = np.datetime64("2024-01-01", "us") + np.arange(600).astype("m8[m]")
+    keyed = Keyed(DFOPRegressor(half_life("1h")), expire="2h")
+    keyed.partial_fit(key[:300], X[:300], y[:300], time=time[:300])
+    twin = Keyed.from_bytes(keyed.to_bytes())
+    rest = slice(300, 600)
+    same(*(some.predict_then_learn(key[rest], X[rest], y[rest], time=time[rest])
+           for some in (twin, keyed)))  # fmt: skip
+
+
+def test_bytes_that_are_none_are_refused():
+    key, X, y = stream(n=50)
+    good = Keyed(DFOPRegressor(0.01)).partial_fit(key, X, y).to_bytes()
+    other = to_bytes(DFOPRegressor(0.01).fit(X, y))
+    for bad in (b"", good[:-3], good[:300] + b"7" + good[301:], other):
+        with pytest.raises(ModelFileError, match="models by key"):
+            Keyed.from_bytes(bad)
+
+
+def test_a_learner_taken_out_goes_on_apart():
+    key, X, y = stream(n=500)
+    keyed = Keyed(DFOPRegressor(0.01)).partial_fit(key, pd.DataFrame(X, columns=list("abcd")), y)
+    one = keyed[0]
+    before = keyed[0].coef_
+    one.partial_fit(pd.DataFrame(X, columns=list("abcd")), y)
+    same(keyed[0].coef_, before)
+    assert one.feature_names_in_.tolist() == list("abcd")
+
+
+BAD = [
+    (lambda k, X, y: (["a", 1], X[:2], y[:2]), "all texts or all whole"),
+    (lambda k, X, y: ([1.5, 2.0], X[:2], y[:2]), "no key"),
+    (lambda k, X, y: ([None, 1], X[:2], y[:2]), "no key"),
+    (lambda k, X, y: ([2**63, 1], X[:2], y[:2]), "as text"),
+    (lambda k, X, y: (["a", "b"], X[:2], y[:2]), "whole numbers before"),
+    (lambda k, X, y: ([1, 2, 3], X[:2], y[:2]), "one per row"),
+    (lambda k, X, y: ([1, 2], X[:2, :3], y[:2]), "features"),
+    (lambda k, X, y: ([1, 2], [["a", 1, 2, 3], ["b", 1, 2, 3]], y[:2]), "text"),
+    (lambda k, X, y: ([1, 2], X[:2] * np.nan, y[:2]), "NaN"),
+    (lambda k, X, y: ([1, 2], X[:2], [1.0, np.nan]), "NaN"),
+    (lambda k, X, y: ([1, 2], X[:2], X[:2]), "shape"),
+]
+
+
+@pytest.mark.parametrize(("bad", "message"), BAD)
+def test_bad_input_changes_nothing(bad, message):
+    key, X, y = stream(n=200)
+    keyed = Keyed(DFOPRegressor(0.01)).partial_fit(key, X, y)
+    before = keyed.to_bytes()
+    with pytest.raises(ValueError, match=message):
+        keyed.partial_fit(*bad(key, X, y))
+    assert keyed.to_bytes() == before
+    if "before" not in message and "features" not in message and "shape" not in message:
+        with pytest.raises(ValueError, match=message):
+            Keyed(DFOPRegressor(0.01)).partial_fit(*bad(key, X, y))
+
+
+def test_time_that_runs_backwards_within_a_key_changes_nothing():
+    keyed = Keyed(DFOPRegressor(half_life("1h")))
+    keyed.partial_fit([1, 2, 1], np.ones((3, 1)), np.ones(3), time=[5.0, 1.0, 5.0])
+    before = keyed.to_bytes()
+    for key, time in (([1], [4.0]), ([3, 2, 3], [9.0, 9.0, 8.0])):
+        with pytest.raises(ValueError, match=f"row {len(key) - 1}, key {key[-1]}"):
+            keyed.partial_fit(key, np.ones((len(key), 1)), np.ones(len(key)), time=time)
+    with pytest.raises(ValueError, match="datetimes"):
+        keyed.partial_fit([1], [[1.0]], [1.0], time=np.array(["2024"], "M8[s]"))
+    with pytest.raises(ValueError, match="pass time="):
+        keyed.partial_fit([1], [[1.0]], [1.0])
+    assert keyed.to_bytes() == before
+
+
+def test_designs_that_cannot_be_kept_by_key_are_refused():
+    with pytest.raises(ValueError, match="half a megabyte"):
+        Keyed(DFOPRegressor())
+    with pytest.raises(ValueError, match="lags"):
+        Keyed(DFOPRegressor(0.1, lags=2))
+    with pytest.raises(TypeError, match="DFOPRegressor"):
+        Keyed(DFOPClassifier(0.1))
+    with pytest.raises(ValueError, match="new one"):
+        Keyed(DFOPRegressor(0.1).fit([[1.0]], [1.0]))
+    with pytest.raises(ValueError, match="by the clock"):
+        Keyed(DFOPRegressor(0.1), expire="30d")
+    for bad in (0, -1, True, [1]):
+        with pytest.raises(ValueError, match="expire"):
+            Keyed(DFOPRegressor(0.1), expire=bad)
+    with pytest.raises(ValueError, match="too little"):
+        Keyed(DFOPRegressor(0.1), memory_limit=10).partial_fit([1], [[1.0]], [1.0])
+    with pytest.raises(ValueError, match="no row was learned"):
+        Keyed(DFOPRegressor(0.1)).predict([1], [[1.0]])
+    with pytest.raises(KeyError, match="the key 7"):
+        Keyed(DFOPRegressor(0.1)).partial_fit([1], [[1.0]], [1.0])[7]
