@@ -7,11 +7,11 @@ import io
 import json
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from dfop.streams.errors import DataError
+from dfop.streams.errors import BadRowsError, DataError
 
 Mode: TypeAlias = Literal["fail", "skip", "quarantine"]
 MODES = ("fail", "skip", "quarantine")
@@ -61,6 +61,8 @@ class BadRows:
         The first five, their text cut after 1,000 characters.
     rows : int
         The rows read so far, good and bad.
+    skip : int
+        How many rows at the beginning are left out, good and bad.
 
     Examples
     --------
@@ -78,6 +80,7 @@ class BadRows:
         mode: Mode = "fail",
         quarantine: Any = None,
         max_bad: float | None = None,
+        skip: int = 0,
     ) -> None:
         if mode not in MODES:
             raise ValueError(f"bad_rows must be one of {', '.join(MODES)}, not {mode!r}")
@@ -97,7 +100,36 @@ class BadRows:
         self.kinds: Counter[str] = Counter()
         self.examples: list[BadRow] = []
         self.rows = 0
-        self._file = None if quarantine is None else Quarantine(quarantine)
+        self.skip = skip
+        if quarantine is None or hasattr(quarantine, "append"):
+            self._file = quarantine
+        else:
+            self._file = Quarantine(quarantine)
+
+    def state(self) -> dict[str, Any]:
+        """Return what was counted so far, for JSON.
+
+        Examples
+        --------
+        >>> log = BadRows("skip")
+        >>> log.add([BadRow("a.csv", 2, 3, 14, None, "not JSON", "not JSON", "{")], rows=9)
+        >>> again = BadRows("skip")
+        >>> again.restore(log.state())
+        >>> again
+        BadRows(1 of 9 rows: 1 not JSON)
+        """
+        return {
+            "rows": self.rows,
+            "total": self.total,
+            "kinds": dict(self.kinds),
+            "examples": [list(row) for row in self.examples],
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on counting where another left off: its rows, read again, are not noted again."""
+        self.rows, self.total = int(state["rows"]), int(state["total"])
+        self.kinds = Counter(state["kinds"])
+        self.examples = [BadRow(*row) for row in state["examples"]]
 
     def add(self, bad: Sequence[BadRow], rows: int) -> None:
         """Take note of the bad ones among the first `rows` rows; those known are not noted again.
@@ -133,7 +165,7 @@ class BadRows:
         if self.total > limit:
             kinds = ", ".join(f"{n} {kind}" for kind, n in self.kinds.most_common())
             first = self.examples[0]
-            raise DataError(
+            raise BadRowsError(
                 f"{self.total} bad rows among {self.rows}, more than max_bad={self.max_bad} "
                 f"({kinds}); the first is row {first.row}: {first.message}",
                 source=first.file,
@@ -145,10 +177,44 @@ class BadRows:
         return f"BadRows({self.total} of {self.rows} rows{': ' if kinds else ''}{kinds})"
 
 
+class FurtherRows:
+    """The log of rows that stand behind others: those of the second of several files.
+
+    Parameters
+    ----------
+    log : BadRows
+        Where bad rows are noted.
+    before : int
+        How many rows there were before.
+    skip : int
+        How many of these rows are left out at the beginning.
+
+    Examples
+    --------
+    >>> log = BadRows("skip")
+    >>> bad = BadRow("b.csv", 2, 3, 14, None, "not JSON", "not JSON", "{")
+    >>> FurtherRows(log, before=100, skip=0).add([bad], rows=9)
+    >>> log.rows, log.examples[0].row
+    (109, 102)
+    """
+
+    def __init__(self, log: BadRows | FurtherRows, before: int, skip: int) -> None:
+        self._log, self._before, self.skip = log, before, skip
+        self.mode: Mode = log.mode
+
+    def add(self, bad: Sequence[BadRow], rows: int) -> None:
+        """Take note of bad rows among the first `rows` of this file."""
+        before = self._before
+        self._log.add([row._replace(row=row.row + before) for row in bad], rows + before)
+
+
+Log: TypeAlias = BadRows | FurtherRows
+
+
 def as_error(bad: BadRow) -> DataError:
     """Make an error of a bad row."""
     problem, _, remedy = bad.message.partition("; ")
-    return DataError(
+    return BadRowsError(
         problem,
         source=bad.file,
         row=bad.row,

@@ -60,6 +60,8 @@ class Stream:
         False for a pipe or an iterator, which can be read only once.
     bad : BadRows, optional
         What counts the rows that were left out.
+    layout : dfop.streams.layout.Layout, optional
+        What was decided of a file's columns.
 
     See Also
     --------
@@ -91,6 +93,7 @@ class Stream:
         has_time: bool = False,
         reusable: bool = True,
         bad: BadRows | None = None,
+        layout: Any = None,
     ) -> None:
         if task not in ("classification", "regression"):
             raise ValueError(f"task must be 'classification' or 'regression', not {task!r}")
@@ -103,6 +106,7 @@ class Stream:
         self.has_time = has_time
         self.reusable = reusable
         self.bad = BadRows() if bad is None else bad
+        self.layout = layout
         self._read = read
         self._classes = None if classes is None else tuple(classes)
         self._length = length
