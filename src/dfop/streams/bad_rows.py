@@ -235,32 +235,13 @@ class Quarantine:
 
     def __init__(self, path: Any) -> None:
         self.path = Path(os.fsdecode(path))
-        self.lines = self.path.suffix.lower() in (".jsonl", ".ndjson")
-        if self.path.suffix.lower() in (".parquet", ".pq"):
-            raise ValueError(
-                f"{self.path}: rows cannot be appended to Parquet; give a quarantine file that "
-                "ends in .csv or .jsonl"
-            )
-        header = ",".join(BadRow._fields)
-        if self.path.is_file() and self.path.stat().st_size:
-            with self.path.open(encoding="utf-8", errors="replace") as file:
-                first = file.readline().strip()
-            if not (first.startswith('{"file"') if self.lines else first == header):
-                raise ValueError(
-                    f"{self.path} holds something else than bad rows: name another quarantine file"
-                )
-            self._write("")
-        else:
-            self._write("" if self.lines else header + "\n")
+        self.lines = check_quarantine(self.path)
+        new = not (self.path.is_file() and self.path.stat().st_size)
+        self._write(quarantine_text((), self.lines, head=True) if new else "")
 
     def append(self, bad: Sequence[BadRow]) -> None:
         """Write rows and hand them to the system."""
-        if self.lines:
-            self._write("".join(json.dumps(row._asdict()) + "\n" for row in bad))
-            return
-        text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows(bad)
-        self._write(text.getvalue())
+        self._write(quarantine_text(bad, self.lines))
 
     def _write(self, text: str) -> None:
         try:
@@ -269,3 +250,43 @@ class Quarantine:
         except OSError as error:
             reason = f"the quarantine file cannot be written: {error.strerror or error}"
             raise type(error)(error.errno, reason, str(self.path)) from None
+
+
+def check_quarantine(path: Path) -> bool:
+    """Refuse a file that cannot hold bad rows, or holds something else; whether it is JSON lines.
+
+    Examples
+    --------
+    >>> check_quarantine(Path("bad.jsonl"))
+    True
+    """
+    lines = path.suffix.lower() in (".jsonl", ".ndjson")
+    if path.suffix.lower() in (".parquet", ".pq"):
+        raise ValueError(
+            f"{path}: rows cannot be appended to Parquet; give a quarantine file that "
+            "ends in .csv or .jsonl"
+        )
+    if path.is_file() and path.stat().st_size:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            first = file.readline().strip()
+        header = ",".join(BadRow._fields)
+        if not (first.startswith('{"file"') if lines else first == header):
+            raise ValueError(
+                f"{path} holds something else than bad rows: name another quarantine file"
+            )
+    return lines
+
+
+def quarantine_text(bad: Sequence[BadRow], lines: bool, *, head: bool = False) -> str:
+    r"""Return bad rows as they stand in a quarantine file, after its `head`.
+
+    Examples
+    --------
+    >>> quarantine_text([], lines=False, head=True)
+    'file,row,line,byte,column,kind,message,text\n'
+    """
+    if lines:
+        return "".join(json.dumps(row._asdict()) + "\n" for row in bad)
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([BadRow._fields, *bad] if head else bad)
+    return text.getvalue()

@@ -22,6 +22,7 @@ def read(
     target: str | int | Sequence[str],
     time: str | None = None,
     features: Sequence[str] | None = None,
+    ignore: Sequence[str] = (),
     kinds: Mapping[str, Kind] | None = None,
     task: Task | None = None,
     classes: Sequence[Any] | Literal["first"] | None = None,
@@ -56,6 +57,8 @@ def read(
         A column of arrival times, numbers or ISO dates; it is not a feature.
     features : sequence of str, optional
         The columns to learn from; by default all others.
+    ignore : sequence of str
+        Columns to leave out.
     kinds : mapping of str to {"number", "text"}, optional
         What columns hold where it must not be guessed: ``{"zip": "text"}``.
     task : {"classification", "regression"}, optional
@@ -112,8 +115,8 @@ def read(
     >>> read(pipe, target="label", time="day", format="csv").arrays()
     Traceback (most recent call last):
     ...
-    dfop.streams.errors.BadRowsError: pipe, row 3 (line 4, byte 55), column 'height': 'oops' is not a
-    number. Mend it, pass kinds={'height': 'text'}, or leave the column out with features=[...].
+    dfop.streams.errors.BadRowsError: pipe, row 3 (line 4, byte 55), column 'height': 'oops' is not
+    a number. Mend it, pass kinds={'height': 'text'}, or leave the column out with features=[...].
     """
     if missing not in ("error", "nan"):
         raise ValueError(f"missing must be 'error' or 'nan', not {missing!r}")
@@ -122,7 +125,7 @@ def read(
     log = BadRows(bad_rows, quarantine, max_bad, skip)
     opened = _open(source, format, separator, opener)
     targets = _targets(opened, target)
-    chosen = _chosen(opened, targets, time, features)
+    chosen = _chosen(opened, targets, time, features, ignore)
     _refuse_nothing(opened, chosen, targets)
     layout = layout or decide(
         opened.name,
@@ -245,14 +248,19 @@ def _targets(source: Source, target: str | int | Sequence[str]) -> list[str]:
 
 
 def _chosen(
-    source: Source, targets: list[str], time: str | None, features: Sequence[str] | None
+    source: Source,
+    targets: list[str],
+    time: str | None,
+    features: Sequence[str] | None,
+    ignore: Sequence[str],
 ) -> list[str]:
-    set_apart = {*targets, time}
+    set_apart = {*targets, time, *ignore}
     chosen = list(features or (name for name in source.names if name not in set_apart))
     for role, column in [
         *(("target", column) for column in targets),
         *([("time", time)] if time is not None else []),
         *(("feature", column) for column in chosen),
+        *(("column to ignore", column) for column in ignore),
     ]:
         if column not in source.names:
             raise UnknownColumnError(

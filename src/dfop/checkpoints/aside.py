@@ -1,0 +1,62 @@
+"""Bad rows while a run reads: marked among the predictions, and put aside in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from dfop.streams.bad_rows import BadRow, check_quarantine, quarantine_text
+
+from .disk import Disk
+from .outputs import Appended
+from .predictions import BadMark, Predictions
+
+
+class Aside:
+    """What takes the bad rows of a run, in their order.
+
+    Parameters
+    ----------
+    out : Appended, optional
+        The file in which they are put aside.
+    lines : bool
+        Whether that is JSON lines.
+    """
+
+    def __init__(self, out: Appended | None, lines: bool) -> None:
+        self.out, self._lines = out, lines
+        self.predictions: Predictions | None = None
+        self.marks: list[BadMark] = []
+        """Of rows since the last good ones were taken."""
+        self._earlier = 0
+
+    def append(self, bad: Sequence[BadRow]) -> None:
+        """Take bad rows."""
+        self.put(bad)
+        # No good row came since the last call: what was marked then comes before all to come.
+        if self._earlier and self.predictions is not None:
+            self.predictions.add(None, self.marks[: self._earlier])
+        self.marks = self.marks[self._earlier :] if self.predictions is not None else []
+        self.marks += [BadMark(row.row, row.kind) for row in bad]
+        self._earlier = len(self.marks)
+
+    def put(self, bad: Sequence[BadRow]) -> None:
+        """Put bad rows aside, without a mark."""
+        if self.out is not None:
+            self.out.append(quarantine_text(bad, self._lines).encode())
+
+    def take(self) -> list[BadMark]:
+        """Return the rows that were bad since the last call."""
+        marks, self.marks, self._earlier = self.marks, [], 0
+        return marks
+
+
+def open_aside(path: str | None, disk: Disk, length: int | None) -> Aside:
+    """Open the file for bad rows, if there is one; `length` as in `Appended`."""
+    if path is None:
+        return Aside(None, False)
+    lines = check_quarantine(Path(path))
+    out = Appended(Path(path), disk, length)
+    if not length:
+        out.append(quarantine_text((), lines, head=True).encode())
+    return Aside(out, lines)
