@@ -58,7 +58,9 @@ class Folder:
         self.path, self.disk = Path(path), disk
         self.notes: list[str] = []
         try:
-            disk.make_folder(self.path)
+            if not self.path.is_dir():
+                disk.make_folder(self.path)
+                disk.sync_folder(self.path.parent)
             self._lock = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         except OSError as error:
             reason = error.strerror or str(error)
@@ -95,7 +97,7 @@ class Folder:
                 continue
             self._valid = number
             return generation
-        if files or current:
+        if current:  # without it, the first generation was never complete
             raise CheckpointError(
                 f"no generation in {self.path} can be used: {'; '.join(self.notes)}. Start anew "
                 "with an empty checkpoint folder"

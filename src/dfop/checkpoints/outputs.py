@@ -49,6 +49,8 @@ class Appended:
                 f"the output {path} has changed: {length} bytes of it were written before. Put it "
                 "back, or start anew with an empty checkpoint folder"
             )
+        self._named = length is not None
+        """Whether the disk is known to have the file's name."""
         self._file = disk.open(path, os.O_WRONLY | os.O_CREAT)
         self.length = length or 0
         """Bytes so far, with those that wait to be written."""
@@ -73,6 +75,9 @@ class Appended:
         """Bring everything to the disk; return the length."""
         self.flush()
         self._disk.sync(self._file)
+        if not self._named:
+            self._disk.sync_folder(self.path.parent)
+            self._named = True
         return self.length
 
     def cut(self, length: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -106,7 +106,7 @@ def open_labels(
     )
 
 
-def label_rows(stream: Stream, first: int) -> Iterator[LabelRows]:
+def label_rows(stream: Stream, first: int) -> Generator[LabelRows, None, None]:
     """Give the labels of a stream from number `first` on."""
     last: Any = None
     for batch, y in stream.pieces(0, None):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -108,6 +109,9 @@ class Run:
         self._saved_at, self._saved_rows = monotonic(), 0
         self._places = Places([Path(p) for p in (*options.sources, options.labels) if p])
         self._folder = None if checkpoint is None else Folder(checkpoint, disk)
+        self._closed_at_end = ExitStack()
+        if self._folder is not None:
+            self._closed_at_end.callback(self._folder.close)
         try:
             found = None if self._folder is None else self._recover(self._folder)
             self._open(found, skip)
@@ -143,6 +147,8 @@ class Run:
         self._aside: Aside | None = None
         if options.bad_rows != "fail":
             self._aside = open_aside(options.quarantine, self.disk, lengths.get("quarantine"))
+            if self._aside.out is not None:
+                self._closed_at_end.callback(self._aside.out.close)
         layout = layout_of(state["layout"]) if state else None
         self.stream = open_rows(
             options, self._open_text, layout=layout, skip=skip, put_aside=self._aside
@@ -164,7 +170,9 @@ class Run:
         if options.delay is not None:
             self._walk = Delayed(learner, delay_of(options.delay))
         elif labels is not None:
-            self._walk = Labelled(learner, label_rows(labels, taken), options.pending_limit)
+            come = label_rows(labels, taken)
+            self._closed_at_end.callback(come.close)
+            self._walk = Labelled(learner, come, options.pending_limit)
         self._predictions = self._open_predictions(told, lengths.get("predictions"))
         if self._aside is not None:
             self._aside.predictions = self._predictions
@@ -228,7 +236,9 @@ class Run:
         columns |= {"probability": "float64"} if labels else {"low": "float64", "high": "float64"}
         columns |= {"label": kind, "bad": "string"}
         part = None if self._folder is None else self._folder.path / "predictions.rows"
-        return Predictions(path, self.disk, columns, length=length, part=part)
+        predictions = Predictions(path, self.disk, columns, length=length, part=part)
+        self._closed_at_end.callback(predictions.out.close)
+        return predictions
 
     def _resume(self, found: Generation) -> None:
         state = found.state
@@ -271,6 +281,7 @@ class Run:
         """
         first = self._good if self.stream.reusable else 0
         pieces = self.stream.pieces(first, None)
+        self._closed_at_end.callback(pieces.close)
         while (piece := self._next(pieces)) is not None:
             self._learn(*piece)
             if self._is_due():
@@ -399,13 +410,7 @@ class Run:
 
     def close(self) -> None:
         """Close the files and let other runs use the folder."""
-        predictions = getattr(self, "_predictions", None)
-        aside = getattr(self, "_aside", None)
-        for out in (predictions and predictions.out, aside and aside.out):
-            if out is not None:
-                out.close()
-        if self._folder is not None:
-            self._folder.close()
+        self._closed_at_end.close()
 
     def __enter__(self) -> Run:
         return self

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
@@ -308,7 +308,7 @@ class Stream:
         """The times of all rows, or None."""
         return self.all_rows()[0].time if self.has_time else None
 
-    def pieces(self, start: int, stop: int | None) -> Iterator[BatchRows]:
+    def pieces(self, start: int, stop: int | None) -> Generator[BatchRows, None, None]:
         """Read rows in pieces of any size, whatever `read` gives."""
         for X, y, *rest in self._read(start, stop):
             if isinstance(X, Batch):

@@ -1,0 +1,48 @@
+"""Small runs with many generations, and what they leave."""
+
+import contextlib
+import json
+from pathlib import Path
+
+import numpy as np
+
+from dfop.checkpoints import DISK, Options, Run
+
+COLUMNS = "size,color,price"
+
+
+def write_rows(path, rows=240, seed=0, bad=True):
+    """Write a CSV file of numbers, text, gaps and some bad rows."""
+    rng = np.random.default_rng(seed)
+    lines = [COLUMNS]
+    for t in range(rows):
+        size, color = rng.normal(), rng.choice(["red", "blue", ""])
+        price = 2 * size + (color == "red") + 0.1 * rng.normal()
+        word = "oops" if bad and t % 37 == 20 else f"{size:.3f}"
+        lines.append(f"{word},{color},{price:.3f}")
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def options(predictions="p.csv", **given):
+    """Return the options of a run, with paths as they are in its folder."""
+    usual = {
+        "forgetting": "0.01",
+        "bad_rows": "quarantine",
+        "quarantine": "bad.csv",
+        "predictions": predictions,
+    }
+    return Options(("rows.csv",), "price", **{**usual, **given})
+
+
+def go(folder, disk=DISK, every=40, predictions="p.csv", **given):
+    """Run to the end in a folder and return everything that it leaves."""
+    with contextlib.chdir(folder):
+        made = options(predictions, **given)
+        with Run(made, checkpoint="state", every_rows=every, disk=disk) as run:
+            for _ in run.steps():
+                pass
+            run.finish("m.dfop")
+            summary = json.dumps(run.history.summary(), sort_keys=True)
+        files = [predictions, "bad.csv", "m.dfop"]
+        return summary, {name: Path(name).read_bytes() for name in files}
