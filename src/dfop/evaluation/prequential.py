@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dfop.insight.looks import Looks
 from dfop.rows import Batch
 
 from .adapters import Learner, Prediction, adapt
@@ -105,6 +106,8 @@ class _Walk:
         self.predictions: list[Prediction] = []
         self.seconds = 0.0
         self.sizes = list(_size(learner.model, 0))
+        self.looks = Looks()
+        self.times: list[Array] = []
 
     def feed(self, rows: Batch, y: Array) -> None:
         """Predict and learn the next rows."""
@@ -112,23 +115,41 @@ class _Walk:
         check_targets(y, first, self.stream.name)
         # Without delay all labels before a row are known, and no clock is asked.
         known = self.arrivals.count(len(y), rows.time if late else None)
-        start = perf_counter()
-        try:
-            if late:
-                part = self.learner.walk_late(rows, y, known, first)
-            else:
-                part = self.learner.predict_then_learn(rows, y)
-        except Exception as error:  # the model counts the rows of the batch, not of the stream
-            error.add_note(
-                f"in the batch that begins at row {first} of stream {self.stream.name!r}"
-            )
-            raise
-        self.seconds += perf_counter() - start
-        self.predictions.append(part)
+        for part in self._parts(first, len(y)):
+            start = perf_counter()
+            try:
+                if late:
+                    upto = known[part.start : part.stop + 1]
+                    predicted = self.learner.walk_late(
+                        rows[part], y[part], upto, first + part.start
+                    )
+                else:
+                    predicted = self.learner.predict_then_learn(rows[part], y[part])
+            except Exception as error:  # the model counts the rows of the call, not of the stream
+                error.add_note(
+                    f"in the batch that begins at row {first + part.start} of stream "
+                    f"{self.stream.name!r}"
+                )
+                raise
+            self.seconds += perf_counter() - start
+            self.predictions.append(predicted)
+            self.looks.take(self.learner.model, first + part.stop)
         self.truth.append(y)
         self.known.append(known[:-1])
+        if rows.time is not None:
+            self.times.append(rows.time)
         if self.sizes and self.arrivals.seen >= 2 * self.sizes[-1][0]:
             self.sizes += _size(self.learner.model, self.arrivals.seen)
+
+    def _parts(self, first: int, n: int) -> Iterator[slice]:
+        """Cut rows where a look at the model is due; only models of ours show anything."""
+        start = 0
+        while start < n:
+            stop = n
+            if hasattr(self.learner.model, "__dfop_model__"):
+                stop = min(n, start + self.looks.rows_to_next(first + start))
+            yield slice(start, stop)
+            start = stop
 
     def result(self, window: int) -> Result:
         """Put everything together."""
@@ -151,6 +172,9 @@ class _Walk:
             window=window,
             seconds=self.seconds,
             sizes=self.sizes,
+            times=np.concatenate(self.times) if self.times else None,
+            looks=self.looks,
+            alarms=tuple(getattr(model, "alarms_", ())),
         )
 
 

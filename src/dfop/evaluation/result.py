@@ -1,12 +1,13 @@
 """What came out of one pass over a stream."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from dfop.insight.looks import Looks
 from dfop.plotting import draw_lines, named_lines
 from dfop.rows.extras import need
 
@@ -48,6 +49,12 @@ class Result:
     sizes : sequence of (rows, bytes)
         Size of the pickled model before the first row, after the first batch, after each
         doubling of the rows, and at the end. Empty if it cannot be pickled.
+    times : array of shape (n,) or None
+        When the rows came, where the stream tells.
+    looks : Looks
+        How a model of this library forgot, and which features mattered, along the stream.
+    alarms : sequence of Alarm
+        Sudden changes that the model found.
 
     Examples
     --------
@@ -75,6 +82,9 @@ class Result:
     window: int
     seconds: float
     sizes: Sequence[tuple[int, int]]
+    times: Array | None = None
+    looks: Looks = field(default_factory=Looks)
+    alarms: Sequence[Any] = ()
 
     def __len__(self) -> int:
         return len(self.truth)

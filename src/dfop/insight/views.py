@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from dfop.model.model import Model
 from dfop.model.monitor import Alarm
 from dfop.model.movement import linear_forgetters, moved_weights_of
 
 from .drift import DriftSpectrum, drift_spectrum
 from .experts import Expert, bank_of, describe_features, experts_of
+from .looks import effective_forgetting
 
 
 class Insight:
@@ -37,10 +36,9 @@ class Insight:
         """The effective mu: that of the experts that forget, by their weight in the prediction."""
         model = self._bank_model("forgetting_")
         with model.lock:
-            forgetters = [e for e in experts_of(model) if e.walk == 0.0]
-        weights = np.maximum([expert.weight for expert in forgetters], 0.0)
-        mu = np.array([expert.forgetting for expert in forgetters])
-        return float(weights @ mu / weights.sum()) if weights.any() else float(mu.mean())
+            mu = effective_forgetting(model)
+        assert mu is not None
+        return mu
 
     @property
     def features_(self) -> str:

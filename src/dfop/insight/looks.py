@@ -1,0 +1,187 @@
+"""What a model was like along its stream, in constant memory: looks that become sparser.
+
+A look reads off a model how fast it forgets and which features matter. Looks are taken at
+multiples of a length that doubles whenever there are too many, so that they lie at the same rows
+however the rows came in batches.
+"""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dfop.core import Bank
+from dfop.forgetting import ByRows
+from dfop.model.model import Model
+from dfop.model.movement import linear_forgetters
+
+from .experts import experts_of
+
+Array = NDArray[np.float64]
+
+__all__ = ["MOST_LOOKS", "Look", "Looks", "effective_forgetting", "influence"]
+
+MOST_LOOKS = 256
+FIRST_LENGTH = 32
+MOST_NAMES = 12
+LONGEST_NAME = 200
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a model was after some rows; see `Looks`.
+
+    Attributes
+    ----------
+    row : int
+        After how many rows.
+    forgetting : float or None
+        The effective mu; None where there is none, as with forgetting by the clock.
+    influence : dict of str to float
+        Shares of the features that matter most, the largest first; see `influence`.
+
+    Examples
+    --------
+    >>> Look(32, 0.001, {"speed": 0.75, "load": 0.25}).influence["load"]
+    0.25
+    """
+
+    row: int
+    forgetting: float | None
+    influence: dict[str, float]
+
+
+class Looks:
+    """Looks at a model along its stream, at most 256.
+
+    Attributes
+    ----------
+    kept : list of Look
+        Those at multiples of `length`, oldest first.
+    last : Look or None
+        The last one, wherever it was.
+    length : int
+        Rows from one kept look to the next.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dfop import DFOPRegressor
+    >>> X = np.random.default_rng(0).normal(size=(64, 2))
+    >>> model, looks = DFOPRegressor(forgetting=0.01), Looks()
+    >>> for start in (0, 32):
+    ...     model = model.partial_fit(X[start : start + 32], X[start : start + 32, 1])
+    ...     looks.take(model, start + 32)
+    >>> [look.row for look in looks.kept], looks.last.forgetting
+    ([32, 64], 0.01)
+    >>> max(looks.last.influence, key=looks.last.influence.get)
+    'x1'
+    """
+
+    def __init__(self) -> None:
+        self.kept: list[Look] = []
+        self.last: Look | None = None
+        self.length = FIRST_LENGTH
+
+    def rows_to_next(self, rows: int) -> int:
+        """How many rows there are, after `rows`, until the next look is due."""
+        return self.length - rows % self.length
+
+    def take(self, model: Any, rows: int) -> None:
+        """Look at a model that has seen `rows` rows; one that shows nothing is not looked at."""
+        inner: Model | None = getattr(model, "__dfop_model__", lambda: None)()
+        if inner is None or inner.engine is None:
+            return
+        with inner.lock:
+            self.last = Look(rows, effective_forgetting(inner), influence(inner))
+        if rows % self.length == 0 and not (self.kept and self.kept[-1].row >= rows):
+            self.kept.append(self.last)
+            if len(self.kept) >= MOST_LOOKS:
+                self.length *= 2
+                self.kept = [look for look in self.kept if look.row % self.length == 0]
+
+    def all(self) -> list[Look]:
+        """Return the kept looks and the last one, oldest first."""
+        if self.last is None or (self.kept and self.kept[-1].row >= self.last.row):
+            return list(self.kept)
+        return [*self.kept, self.last]
+
+    def state(self) -> dict[str, Any]:
+        """Return everything as values that JSON can hold."""
+        return {
+            "length": self.length,
+            "kept": [list(astuple(look)) for look in self.kept],
+            "last": None if self.last is None else list(astuple(self.last)),
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from a state."""
+        self.length = int(state["length"])
+        self.kept = [Look(*look) for look in state["kept"]]
+        self.last = None if state["last"] is None else Look(*state["last"])
+
+
+def effective_forgetting(model: Model) -> float | None:
+    """Return the mu of a model: as it was given, or that of the experts, by their weight.
+
+    None where the model forgets by the clock: then a row has no mu of its own.
+    """
+    rule = model.settings.rule
+    if not isinstance(model.engine, Bank):
+        return float(rule.mu) if isinstance(rule, ByRows) else None
+    forgetters = [e for e in experts_of(model) if e.walk == 0.0]
+    weights = np.maximum([expert.weight for expert in forgetters], 0.0)
+    mu = np.array([expert.forgetting for expert in forgetters])
+    return float(weights @ mu / weights.sum()) if weights.any() else float(mu.mean())
+
+
+def influence(model: Model) -> dict[str, float]:
+    r"""Return which features matter in the linear part of a model, as shares of the whole.
+
+    The influence of a feature is how far its weight moves the prediction as the feature varies,
+    given the others. Of a filter that has seen N rows, discounted, this is
+    :math:`|w_j| / \sqrt{N P_{jj}}`, since :math:`1 / (N P_{jj})` is the variance of column j that
+    the other columns leave. Several outputs are added up, experts that forget by their weight in the
+    prediction. Units of measurement cancel out.
+    """
+    reach = _reach(model)
+    total = float(reach.sum())
+    if not 0.0 < total < np.inf:
+        return {}
+    names = model.weight_names()
+    order = np.argsort(-reach, kind="stable")[:MOST_NAMES]
+    return {names[j][:LONGEST_NAME]: float(reach[j] / total) for j in order if reach[j] > 0.0}
+
+
+def _reach(model: Model) -> Array:
+    """Return the influence of every feature, not yet as a share; empty where nothing is linear."""
+    engine, counted = model.engine, model.counted_outputs
+    assert engine is not None
+    constants = int(engine.intercept)
+    if not isinstance(engine, Bank):
+        return _moved_by(engine.coefficients()[0][counted], engine.variances()[constants:], 1.0)
+    linear = linear_forgetters(engine)
+    if not linear:
+        return np.zeros(0)
+    shares = np.maximum(engine.weights()[counted].mean(axis=0)[linear], 0.0)
+    errors = engine.errors()
+    if not shares.any():  # none of them is believed: the best stands for all
+        shares[int(np.argmin(errors["recent"][linear]))] = 1.0
+    reach = np.zeros(engine.features)
+    for k, share in zip(linear, shares / shares.sum(), strict=True):
+        if share:
+            mu, t = engine.experts[k][1], max(errors["rows"], 1.0)
+            rows = -np.expm1(t * np.log1p(-mu)) / mu if mu else t
+            coef = engine.coefficients(k)[0][counted]
+            reach += share * _moved_by(coef, engine.variances(k)[constants:], rows)
+    return reach
+
+
+def _moved_by(coef: Array, variances: Array, rows: float) -> Array:
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        reach = np.abs(coef).sum(axis=0) / np.sqrt(rows * variances)
+    reach[~np.isfinite(reach)] = 0.0
+    return np.asarray(reach)
