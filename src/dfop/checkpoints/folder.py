@@ -78,31 +78,16 @@ class Folder:
         except OSError:
             # a file system without locks: nothing can be said about other runs
             self.notes.append(f"{self.path} is on a file system without locks: start one run only")
-        self._last = max((number for number, _ in self._files()), default=0)
+        self._last = max((number for number, _ in _files(self.path)), default=0)
         self._valid = 0
 
     def newest(self) -> Generation | None:
         """Return the newest complete generation; None where there never was one."""
-        files = self._files()
-        current = self._current()
-        if current and current not in (number for number, _ in files):
-            self.notes.append(f"generation {current} is missing")
-        for number, path in files:
-            try:
-                generation = Generation.from_bytes(path.read_bytes())
-                if generation.number != number:
-                    raise CheckpointError("it has the name of another")
-            except (CheckpointError, OSError) as error:
-                self.notes.append(f"generation {number} is not used: {error}")
-                continue
-            self._valid = number
-            return generation
-        if current:  # without it, the first generation was never complete
-            raise CheckpointError(
-                f"no generation in {self.path} can be used: {'; '.join(self.notes)}. Start anew "
-                "with an empty checkpoint folder"
-            )
-        return None
+        generation, notes = newest_generation(self.path)
+        self.notes += notes
+        if generation is not None:
+            self._valid = generation.number
+        return generation
 
     def save(self, state: Mapping[str, Any], blobs: Mapping[str, bytes]) -> int:
         """Write the next generation; the outputs must be on the disk already.
@@ -126,7 +111,7 @@ class Folder:
             raise
         write_whole(disk, self.path / "CURRENT", [f"{path.name}\n".encode()])
         kept = (number, self._valid)
-        for other, old in self._files():
+        for other, old in _files(self.path):
             if other not in kept:
                 disk.unlink(old)
         self._last = self._valid = number
@@ -147,20 +132,50 @@ class Folder:
     def _path(self, number: int) -> Path:
         return self.path / f"generation-{number:06d}.dfop-run"
 
-    def _files(self) -> list[tuple[int, Path]]:
-        """Return the numbers and paths of all generations, newest first."""
-        found = [
-            (int(match[1]), path)
-            for path in self.path.iterdir()
-            if (match := _NAME.fullmatch(path.name))
-        ]
-        return sorted(found, reverse=True)
 
-    def _current(self) -> int:
-        """Return the generation that CURRENT names, 0 where it names none."""
+def newest_generation(folder: Path) -> tuple[Generation | None, list[str]]:
+    """Return the newest complete generation in a folder, and what is to be said of others.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> newest_generation(Path(tempfile.mkdtemp()))
+    (None, [])
+    """
+    files, current = _files(folder), _current(folder)
+    notes = []
+    if current and current not in (number for number, _ in files):
+        notes.append(f"generation {current} is missing")
+    for number, path in files:
         try:
-            name = (self.path / "CURRENT").read_text("utf-8", "replace")
-        except OSError:
-            return 0
-        match = _NAME.fullmatch(name.strip())
-        return int(match[1]) if match else 0
+            generation = Generation.from_bytes(path.read_bytes())
+            if generation.number != number:
+                raise CheckpointError("it has the name of another")
+        except (CheckpointError, OSError) as error:
+            notes.append(f"generation {number} is not used: {error}")
+            continue
+        return generation, notes
+    if current:  # without it, the first generation was never complete
+        raise CheckpointError(
+            f"no generation in {folder} can be used: {'; '.join(notes)}. Start anew with an "
+            "empty checkpoint folder"
+        )
+    return None, notes
+
+
+def _files(folder: Path) -> list[tuple[int, Path]]:
+    """Return the numbers and paths of all generations, newest first."""
+    found = [
+        (int(match[1]), path) for path in folder.iterdir() if (match := _NAME.fullmatch(path.name))
+    ]
+    return sorted(found, reverse=True)
+
+
+def _current(folder: Path) -> int:
+    """Return the generation that CURRENT names, 0 where it names none."""
+    try:
+        name = (folder / "CURRENT").read_text("utf-8", "replace")
+    except OSError:
+        return 0
+    match = _NAME.fullmatch(name.strip())
+    return int(match[1]) if match else 0

@@ -205,21 +205,13 @@ class Run:
 
     def _learner(self, found: Generation | None, told: Layout) -> tuple[Any, History]:
         """Return model and history, new or as a generation has them."""
-        if found is not None:
-            arrays = {
-                name.removeprefix("history/"): _array(blob)
-                for name, blob in found.blobs.items()
-                if name.startswith("history/")
-            }
-            history = History.restore(found.state["history"], arrays)
-            if found.blobs.get("model"):
-                return from_bytes(found.blobs["model"]), history
-        else:
-            history = History(told.task)
-        kind = DFOPClassifier if told.task == "classification" else DFOPRegressor
-        options = self.options
-        given: dict[str, Any] = {"lags": options.lags, "pending_limit": options.pending_limit}
-        return kind(options.rule, **given), history
+        history = History(told.task) if found is None else history_of(found)
+        model = None if found is None else model_of(found)
+        if model is None:
+            kind = DFOPClassifier if told.task == "classification" else DFOPRegressor
+            options = self.options
+            model = kind(options.rule, lags=options.lags, pending_limit=options.pending_limit)
+        return model, history
 
     def _open_predictions(self, told: Layout, length: int | None) -> Predictions | None:
         path = self.options.predictions
@@ -245,12 +237,7 @@ class Run:
         self.bad.restore(state["bad"])
         if self._label_stream is not None:
             self._label_stream.bad.restore(state["label bad"])
-        arrays = {
-            name.removeprefix("walk/"): _array(blob)
-            for name, blob in found.blobs.items()
-            if name.startswith("walk/")
-        }
-        self._walk.restore(state["walk"], arrays)
+        self._walk.restore(state["walk"], _arrays(found, "walk/"))
         self._good = int(state["good"])
         self.resumed = self._saved_rows = self.bad.rows
         self.notes.append(
@@ -419,6 +406,24 @@ class Run:
         self.close()
 
 
+def history_of(generation: Generation) -> History:
+    """Return the history that a generation holds."""
+    return History.restore(generation.state["history"], _arrays(generation, "history/"))
+
+
+def model_of(generation: Generation) -> Any:
+    """Return the model that a generation holds, None where it had not learned a row."""
+    return from_bytes(generation.blobs["model"]) if generation.blobs["model"] else None
+
+
+def _arrays(generation: Generation, prefix: str) -> dict[str, NDArray[Any]]:
+    return {
+        name.removeprefix(prefix): np.load(io.BytesIO(blob), allow_pickle=False)
+        for name, blob in generation.blobs.items()
+        if name.startswith(prefix)
+    }
+
+
 class _OnlyAside:
     """Bad rows of another source than that of the predictions."""
 
@@ -434,8 +439,3 @@ def _bytes(array: NDArray[Any]) -> bytes:
     sink = io.BytesIO()
     np.save(sink, array, allow_pickle=False)
     return sink.getvalue()
-
-
-def _array(blob: bytes) -> NDArray[Any]:
-    found: NDArray[Any] = np.load(io.BytesIO(blob), allow_pickle=False)
-    return found

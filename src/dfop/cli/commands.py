@@ -7,10 +7,7 @@ from typing import Annotated
 
 import typer
 
-from . import demo as demo_command
-from .learn import HELP as LEARN
-from .learn import learn
-from .paper import paper
+from . import compare, demo, evaluate, inspect, learn, paper, predict, report, streams
 
 HELP = """One-pass learning from data streams whose distribution changes.
 
@@ -47,6 +44,15 @@ def _command(
     """Take what comes before the name of a command."""
 
 
-app.command(help=LEARN)(learn)
-app.command("demo")(demo_command.command)
-app.command()(paper)
+for _name, _command_help, _run in (
+    ("learn", learn.HELP, learn.learn),
+    ("predict", predict.HELP, predict.predict),
+    ("inspect", inspect.HELP, inspect.inspect),
+    ("evaluate", evaluate.HELP, evaluate.evaluate),
+    ("compare", compare.HELP, compare.compare),
+    ("report", report.HELP, report.report),
+):
+    app.command(_name, help=_command_help)(_run)
+app.add_typer(streams.app, name="streams")
+app.command("demo")(demo.command)
+app.command("paper")(paper.paper)

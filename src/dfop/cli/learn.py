@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 from pathlib import Path
@@ -17,6 +16,7 @@ from dfop.forgetting import seconds_of
 
 from .config import ConfigOption
 from .metrics import prometheus
+from .options import check_file, check_reading, names
 from .problems import StoppedError, fail, in_sentences, say, stopping
 from .progress import Progress, shown
 
@@ -120,16 +120,19 @@ def learn(
     """Learn from files or a pipe in one pass."""
     if as_json and predictions == "-":
         fail("--json and --predictions - would both write to standard output", 2)
+    check_reading(task, form)
+    for file in (*source, *([] if labels is None else [str(labels)])):
+        check_file(file)
     handling, _, put_aside = bad_rows.partition("=")
     options = Options(
         sources=tuple(source),
         target=target,
         task=task,
         time=time,
-        features=_names(features),
-        ignore=_names(ignore),
-        text=_names(text),
-        classes=_names(classes),
+        features=names(features),
+        ignore=names(ignore),
+        text=names(text),
+        classes=names(classes),
         format=form,
         separator=separator,
         forgetting=forgetting,
@@ -235,11 +238,6 @@ def _check_places(outputs: Outputs) -> None:
     for path in (outputs.model, outputs.report, outputs.metrics):
         if path is not None and not os.access(path.parent or ".", os.W_OK):
             fail(f"{path}: there is no folder {path.parent} that can be written to", 2)
-
-
-def _names(given: list[str] | None) -> tuple[str, ...]:
-    """Read names separated by commas; a name that holds one is quoted."""
-    return tuple(name for some in given or () for name in next(csv.reader([some]), []))
 
 
 def _handling(mode: str, file: str) -> str:
