@@ -317,7 +317,7 @@ class Run:
         raise StoppedError
 
     def _learn(self, batch: Batch, y: NDArray[Any]) -> None:
-        before = self._kept["bad"]["rows"]
+        before = max(int(self._kept["bad"]["rows"]), self.bad.skip)
         marks = [] if self._aside is None else self._aside.take()
         numbers = good_numbers(before, len(y), [mark.row for mark in marks])
         ids = None
