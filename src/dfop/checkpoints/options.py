@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+from dfop.evaluation.delay import check_delay
 from dfop.forgetting import Automatic, Forgetting, as_rule, half_life, period, seconds_of
 
 
@@ -71,7 +72,7 @@ class Options:
     def __post_init__(self) -> None:
         self.rule  # noqa: B018
         if self.delay is not None:
-            delay_of(self.delay)
+            check_delay(delay_of(self.delay), clocked=self.time is not None)
         if self.labels is not None and (self.id is None or self.time is None):
             raise ValueError(
                 "labels in a file of their own need --id, the column that says to which row each "

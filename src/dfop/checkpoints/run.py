@@ -191,12 +191,12 @@ class Run:
         return self._places.open(path) if self._folder else path.open("rb", buffering=0)
 
     def _refuse_outputs_that_are_sources(self) -> None:
-        outputs = (self.options.predictions, self.options.quarantine)
-        sources = (*self.options.sources, self.options.labels)
+        outputs = {self.options.predictions, self.options.quarantine} - {None, "-"}
+        sources = {*self.options.sources, self.options.labels} - {None, "-"}
+        read = {os.path.realpath(str(source)) for source in sources}
         for output in outputs:
-            for source in sources:
-                if output and source and os.path.realpath(output) == os.path.realpath(source):
-                    raise ValueError(f"{output} is a source of this run: write to another file")
+            if os.path.realpath(str(output)) in read:
+                raise ValueError(f"{output} is a source of this run: write to another file")
 
     def _column_of_ids(self) -> int | None:
         if self.options.id is None:
