@@ -33,6 +33,7 @@ THOROUGH = {
     "hostile": ["hostile", "hostile_automatic"],
     "model": ["automatic_properties", "electricity", "splits", "threads"],
     "paper": ["automatic", "evidence", "paper_numbers", "targets"],
+    "report": ["in_a_browser", "page"],
     "rows": ["coder", "named_rows"],
     "streams": [
         "archive",

@@ -18,17 +18,26 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["COLOURS", "GREY", "draw_lines", "name_ends", "new_axes", "panels", "save"]
+__all__ = [
+    "COLOURS",
+    "GREY",
+    "draw_lines",
+    "mark_alarms",
+    "name_ends",
+    "new_axes",
+    "panels",
+    "save",
+]
 
 # The palette of Okabe and Ito, without its yellow, which is faint on white.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 GREY = "#6E6E6E"
 MANY = 12
-"""More changes than this are not drawn one by one."""
+"""More changes or alarms than this are not named one by one."""
 DECADES = 100.0
 """A loss whose largest value is so many times its least is drawn on a logarithmic scale."""
 _LINE_OF_TEXT = 14.0  # points
-_END, _CHANGE = "name at the end of a line", "a new concept begins"
+_END, _CHANGE, _ALARM = "name at the end of a line", "a new concept begins", "an alarm"
 
 
 def new_axes(width: float = 8.0, height: float = 3.6) -> Axes:
@@ -203,9 +212,44 @@ def name_ends(ax: Axes, ends: Sequence[tuple[str, float, str]], **style: Any) ->
             color=colour,
             gid=_END,
             annotation_clip=False,
+            parse_math=False,  # a name may be $x$
             **style,
         )
     _keep_apart(ax)
+
+
+def mark_alarms(ax: Axes, alarms: Sequence[tuple[int, str]]) -> None:
+    """Draw alarms as upright lines, with what moved beside them.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        Rows from left to right.
+    alarms : sequence of (row, name)
+        Where each rang, and what moved; names are left out where there are more than twelve.
+
+    Examples
+    --------
+    >>> _, [ax] = panels(1, 1, 4, 3)
+    >>> mark_alarms(ax, [(100, "speed"), (900, "")])
+    >>> [text.get_text() for text in ax.texts]
+    ['speed']
+    """
+    for row, name in alarms:
+        ax.axvline(row, color=COLOURS[1], linestyle="--", linewidth=0.8, zorder=0, gid=_ALARM)
+        if name and len(alarms) <= MANY:
+            ax.annotate(
+                name,
+                (row, 1),
+                xycoords=("data", "axes fraction"),
+                xytext=(3, -2),
+                textcoords="offset points",
+                rotation=90,
+                va="top",
+                fontsize=8,
+                color=COLOURS[1],
+                parse_math=False,  # a column may be called $x$
+            )
 
 
 def named_lines(ax: Axes) -> list[Any]:

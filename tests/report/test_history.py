@@ -188,7 +188,9 @@ def test_the_state_does_not_grow_with_the_stream():
     history = History("classification")
     sizes = []
     for _ in range(40):
-        history.add(rng.integers(0, 3, 5000), rng.integers(0, 3, 5000), probability=rng.random(5000))
+        history.add(
+            rng.integers(0, 3, 5000), rng.integers(0, 3, 5000), probability=rng.random(5000)
+        )
         sizes.append(size(history))
     columns, figures_of_now, bins, classes = 13, 4, 30, 1003
     numbers_kept = columns * 1000 + figures_of_now * 2 * history.window + bins + classes

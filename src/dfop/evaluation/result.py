@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from dfop.insight.looks import Looks
-from dfop.plotting import draw_lines, named_lines
+from dfop.plotting import draw_lines, mark_alarms, named_lines
 from dfop.rows.extras import need
 
 from . import curves
@@ -131,6 +131,19 @@ class Result:
         start, first = [s for s in self.sizes if s[0] <= end / 2][-1]
         return (last - first) / (end - start)
 
+    def _loss(self, predictions: Array) -> Array:
+        if self.task == "classification":
+            return np.asarray(self.truth == predictions, dtype=float)
+        return np.where(np.isfinite(predictions), (self.truth - predictions) ** 2, np.inf)
+
+    def _no_change(self) -> Array:
+        """Return the windowed curve of the last known label; NaN before the first one."""
+        knows = self.known > 0
+        loss = self._loss(self.truth[np.maximum(self.known - 1, 0)])
+        share = curves.windowed(knows.astype(float), self.window)
+        with np.errstate(invalid="ignore"):
+            return np.asarray(curves.windowed(np.where(knows, loss, 0.0), self.window) / share)
+
     def curve(self, kind: Curve = "windowed") -> Array:
         """Accuracy or mean squared error over time, one value per row.
 
@@ -153,12 +166,7 @@ class Result:
         >>> evaluate(model, (X, y), window=2).curve("accumulated")
         array([1.        , 0.5       , 0.66666667, 0.5       ])
         """
-        if self.task == "classification":
-            loss = (self.truth == self.predictions).astype(float)
-        else:
-            loss = np.where(
-                np.isfinite(self.predictions), (self.truth - self.predictions) ** 2, np.inf
-            )
+        loss = self._loss(self.predictions)
         if kind == "accumulated":
             return curves.accumulated(loss)
         if kind == "windowed":
@@ -192,9 +200,10 @@ class Result:
         return frame.rename_axis("row")
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
-        """Draw the windowed and the accumulated curve, and where concepts change.
+        """Draw how good the model was, against no-change; alarms, and where concepts change.
 
-        The axis spans what the curves do after the first rows, whose means may be anywhere;
+        Curves are of the last rows and of all rows so far. Dashed lines are alarms, with what moved
+        most. The axis spans what the curves do after the first rows, whose means may be anywhere;
         an error that spans decades is drawn on a logarithmic scale.
 
         Parameters
@@ -222,6 +231,8 @@ class Result:
         lines = [(f"{whose}all rows so far", self.curve("accumulated"))]
         if self.window < len(self):
             lines.insert(0, (f"{whose}last {self.window:,} rows", self.curve("windowed")))
+            if not others:
+                lines.append((f"no-change, last {self.window:,}", self._no_change()))
         ax = draw_lines(
             ax,
             np.arange(1, len(self) + 1),
@@ -232,8 +243,42 @@ class Result:
         )
         ax.set_ylabel(self.score_name)
         if not others:
-            ax.set_title(f"{self.model} on {self.stream}", loc="left")
+            mark_alarms(ax, [(a.row, next(iter(a.moved), "")) for a in self.alarms])
+            told = f"{self.score_name} {self.score:.3g}"
+            ax.set_title(f"{self.model} on {self.stream}: {told}", loc="left")
         return ax
+
+    def report(self, path: Any, model: Any = None) -> None:
+        """Write one page that shows what happened: an HTML file that opens offline and prints.
+
+        Parameters
+        ----------
+        path : path
+            Where to write it; a file that is there is replaced.
+        model : object, optional
+            The model that was evaluated, for its parameters, its size and its drift spectrum.
+
+        See Also
+        --------
+        dfop.report.write_page : The same from a history kept while learning.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from sklearn.linear_model import SGDRegressor
+        >>> from dfop.evaluation import evaluate
+        >>> path = Path(tempfile.mkdtemp()) / "report.html"
+        >>> evaluate(SGDRegressor(), ([[0.0], [1.0]], [1.0, 2.5])).report(path)
+        >>> "SGDRegressor on data" in path.read_text("utf-8")
+        True
+        """
+        # The page lies above this room, and is loaded where one is asked for.
+        from dfop.report import History, write_page
+
+        about = {"stream": self.stream, **({} if model is not None else {"model": self.model})}
+        title = f"{self.model} on {self.stream}"
+        write_page(path, History.of(self), model, title=title, about=about)
 
     def summary(self) -> str:
         """Give all numbers as text, one per line.

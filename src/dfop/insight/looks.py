@@ -144,8 +144,8 @@ def influence(model: Model) -> dict[str, float]:
     The influence of a feature is how far its weight moves the prediction as the feature varies,
     given the others. Of a filter that has seen N rows, discounted, this is
     :math:`|w_j| / \sqrt{N P_{jj}}`, since :math:`1 / (N P_{jj})` is the variance of column j that
-    the other columns leave. Several outputs are added up, experts that forget by their weight in the
-    prediction. Units of measurement cancel out.
+    the other columns leave. Several outputs are added up, and so are experts that forget, by their
+    weight in the prediction. Units of measurement cancel out.
     """
     reach = _reach(model)
     total = float(reach.sum())

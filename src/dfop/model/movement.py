@@ -35,13 +35,18 @@ def _nearest_forgetter(bank: Bank, mu: float) -> int:
     return min(linear_forgetters(bank), key=lambda k: abs(np.log((experts[k][1] + 1e-9) / mu)))
 
 
+def compared_experts(bank: Bank) -> tuple[int, int]:
+    """Return the two linear experts that are compared: a fast and a slow one."""
+    return _nearest_forgetter(bank, _FAST), _nearest_forgetter(bank, _SLOW)
+
+
 def moved_weights_of(model: Model) -> dict[str, float]:
     """How far the weights of a model have moved lately, in standard errors, the farthest first."""
     bank = model.engine
     assert isinstance(bank, Bank)
     if len(linear_forgetters(bank)) < 2:
         return {}
-    fast, slow = _nearest_forgetter(bank, _FAST), _nearest_forgetter(bank, _SLOW)
+    fast, slow = compared_experts(bank)
     errors = bank.errors()
     counted = model.counted_outputs
     weights = [np.column_stack(bank.coefficients(k)[::-1])[counted] for k in (fast, slow)]

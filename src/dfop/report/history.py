@@ -244,7 +244,7 @@ class History:
         zeros = np.zeros(len(truth))
         if ends is None:
             return {"intervals": zeros, "inside": zeros, "width": zeros}
-        given = np.isfinite(ends).all(axis=1)
+        given: NDArray[np.bool_] = np.asarray(np.isfinite(ends).all(axis=1))
         low, high = np.where(given[:, None], ends, 0.0).T
         inside = given & (low <= truth) & (truth <= high)
         return {
@@ -256,14 +256,14 @@ class History:
     def _calibrate(self, probability: Array | None, error: Array) -> None:
         if probability is None:
             return
-        given = ~np.isnan(probability)
+        given = np.asarray(~np.isnan(probability))
         p = probability[given]
         bins = np.clip((p * BINS).astype(np.int64), 0, BINS - 1)
         for row, values in enumerate((np.ones(len(p)), p, 1.0 - error[given])):
             np.add.at(self.calibration[row], bins, values)
 
     def _keep_time(self, seconds: Array, dates: bool) -> None:
-        known = seconds[~np.isnan(seconds)]
+        known = seconds[np.asarray(~np.isnan(seconds))]
         if not len(known):
             return
         if self.times["first"] is None:

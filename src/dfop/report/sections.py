@@ -22,9 +22,7 @@ from .words import (
 MOST_FACTS = 30
 
 
-def figure_of(
-    summary: dict[str, Any], name: str, write: Callable[[Any], str] = number
-) -> str:
+def figure_of(summary: dict[str, Any], name: str, write: Callable[[Any], str] = number) -> str:
     """Return a figure of the summary as markup that also holds its exact value.
 
     Parameters
@@ -69,7 +67,12 @@ def headline(title: str, summary: dict[str, Any]) -> str:
         (f"{what} now (last {window:,} rows)", "error.now", write, True),
         (f"{what} overall", "error.overall", write, True),
         ("No-change, overall", "error.no_change", write, False),
-        (f"{summary['error']['simple'].capitalize()}, overall", "error.simple_overall", write, False),
+        (
+            f"{summary['error']['simple'].capitalize()}, overall",
+            "error.simple_overall",
+            write,
+            False,
+        ),
         ("Rows", "rows", number, False),
         ("Looks back, rows", "forgetting.period", _about, False),
         ("Alarms", "alarms.count", number, False),
@@ -151,9 +154,9 @@ def forgetting_section(history: History, summary: dict[str, Any], drift: str | N
     moving = len(set(looks)) > 1
     heading = forgetting_words(summary, moving)
     words = (
-        "<p>The faster the world changes, the less of the past is worth keeping. The effective mu is "
-        f"{figure_of(summary, 'forgetting.mu')}: a row counts a share mu less with every row that "
-        "comes after it.</p>"
+        "<p>The faster the world changes, the less of the past is worth keeping. The effective mu "
+        f"is {figure_of(summary, 'forgetting.mu')}: a row counts a share mu less with every row "
+        "that comes after it.</p>"
     )
     if drift:
         words += f"<pre>{marked_up_lines(drift)}</pre>"
@@ -168,8 +171,8 @@ def alarm_section(summary: dict[str, Any]) -> str:
 
     Examples
     --------
-    >>> alarm_section({"alarms": {"count": 0, "last": []}})[:45]
-    '<section><h2>No sudden change was found</h2>'
+    >>> alarm_section({"alarms": {"count": 0, "last": []}})
+    '<section><h2>No sudden change was found</h2></section>'
     """
     alarms = list(reversed(summary["alarms"]["last"]))
     heading = f"<section><h2>{alarm_words(summary)}</h2>"
@@ -183,8 +186,8 @@ def alarm_section(summary: dict[str, Any]) -> str:
         "given in standard errors of a weight.</p>"
         '<div class="scroll"><table><tr><th class="number">row</th>'
         f"{'<th>about when</th>' if timed else ''}"
-        f'<th class="number">since about row</th><th>weights that moved</th></tr>{rows}</table></div>'
-        "</section>"
+        f'<th class="number">since about row</th><th>weights that moved</th></tr>{rows}</table>'
+        "</div></section>"
     )
 
 
@@ -221,9 +224,7 @@ def feature_section(history: History, summary: dict[str, Any]) -> str:
         f'<tr><th>feature</th><th class="number">share</th></tr>{rows}</table>'
     )
     draw = pictures.draw_influence
-    return _pair(
-        feature_words(summary), table, "influence", "influence of features", draw, history
-    )
+    return _pair(feature_words(summary), table, "influence", "influence of features", draw, history)
 
 
 def sureness_section(history: History, summary: dict[str, Any]) -> str:
@@ -292,7 +293,7 @@ def facts_section(about: dict[str, Any], summary: dict[str, Any]) -> str:
 
     Examples
     --------
-    >>> facts_section({"source": "a<b.csv"}, History("regression").summary())[:70]
+    >>> facts_section({"source": "a<b.csv"}, History("regression").summary())[:81]
     '<section><h2>What was learned</h2><dl class="facts"><dt>source</dt><dd>a&lt;b.csv'
     """
     facts = {str(name): str(value) for name, value in list(about.items())[:MOST_FACTS]}
@@ -323,9 +324,7 @@ def speed_section(history: History, peak: float | None, model_bytes: float | Non
     return f"<section><h2>Speed and memory</h2>{_facts(facts)}</section>"
 
 
-def zoom_section(
-    place: str, errors: list[tuple[str, str]], features: list[tuple[str, str]]
-) -> str:
+def zoom_section(place: str, errors: list[tuple[str, str]], features: list[tuple[str, str]]) -> str:
     """Return the place of the zoomable curves, and what their colours mean.
 
     Examples
@@ -352,12 +351,12 @@ def zoom_section(
 
 
 def marked_up_lines(text: str) -> str:
-    """Return lines of text from elsewhere as markup.
+    r"""Return lines of text from elsewhere as markup.
 
     Examples
     --------
-    >>> marked_up_lines("a < b\\nc")
-    'a &lt; b\\nc'
+    >>> marked_up_lines("a < b\nc")
+    'a &lt; b\nc'
     """
     return "\n".join(marked_up(line, 200) for line in text.splitlines()[:40])
 

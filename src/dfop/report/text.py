@@ -12,7 +12,7 @@ LONGEST = 60
 
 
 def shown(text: Any, longest: int = LONGEST) -> str:
-    """Return text from data so that it can be read, and is nothing but text.
+    r"""Return text from data so that it can be read, and is nothing but text.
 
     Control and formatting characters are replaced, long text is cut, and what a spreadsheet would
     take for a formula gets the apostrophe that says it is none.
@@ -30,7 +30,7 @@ def shown(text: Any, longest: int = LONGEST) -> str:
 
     Examples
     --------
-    >>> shown("=cmd()"), shown("-1.5"), shown("a\\x00b"), shown("x" * 100, 5)
+    >>> shown("=cmd()"), shown("-1.5"), shown("a\x00b"), shown("x" * 100, 5)
     ("'=cmd()", '-1.5', 'a�b', 'xxxx…')
     """
     words = "".join("\ufffd" if unicodedata.category(c)[0] == "C" else c for c in str(text))
@@ -70,7 +70,7 @@ def marked_up(text: Any, longest: int = LONGEST) -> str:
 
 
 def embedded(value: Any) -> str:
-    """Return JSON that may stand inside a script element.
+    r"""Return JSON that may stand inside a script element.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def embedded(value: Any) -> str:
     Examples
     --------
     >>> embedded({"name": "</script>"})
-    '{"name": "\\\\u003c/script\\\\u003e"}'
+    '{"name": "\\u003c/script\\u003e"}'
     """
     text = json.dumps(value, allow_nan=False)
     for sign in "<>&":
@@ -109,10 +109,10 @@ def number(value: float | None, digits: int = 3) -> str:
     Examples
     --------
     >>> number(1234567), number(0.012345), number(1.5e-9), number(None)
-    ('1,234,567', '0.0123', '1.5e-09', '–')
+    ('1,234,567', '0.0123', '1.5e-09', 'n/a')
     """
     if value is None or not math.isfinite(value):
-        return "–"
+        return "n/a"
     if float(value).is_integer() and abs(value) < 1e9:
         return f"{int(value):,}"
     if 1000 <= abs(value) < 1e9:
@@ -135,10 +135,10 @@ def percent(share: float | None) -> str:
     Examples
     --------
     >>> percent(0.1234), percent(0.0004), percent(1), percent(None)
-    ('12.3 %', '0.04 %', '100 %', '–')
+    ('12.3 %', '0.04 %', '100 %', 'n/a')
     """
     if share is None or not math.isfinite(share):
-        return "–"
+        return "n/a"
     value = 100.0 * share
     if value in (0.0, 100.0):
         return f"{value:.0f} %"
@@ -163,7 +163,7 @@ def size(count: float | None) -> str:
     ('1.5 kB', '2.5 MB')
     """
     if count is None or not math.isfinite(count):
-        return "–"
+        return "n/a"
     for unit, least in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if count >= least:
             return f"{count / least:.3g} {unit}"

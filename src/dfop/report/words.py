@@ -47,7 +47,7 @@ def verdict_words(summary: dict[str, Any]) -> str:
     >>> history = History("regression")
     >>> history.add([0.0, 2.0, 0.0, 2.0], [0.0, 2.0, 0.0, 1.0])
     >>> verdict_words(history.summary())
-    'That is 70.0 % less error than the mean so far, the better of two simple rivals.'
+    'That is 88.9 % less error than the mean so far, the better of two simple rivals.'
     """
     error = summary["error"]
     overall = error["overall"]

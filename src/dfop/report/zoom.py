@@ -149,9 +149,7 @@ def _periods(history: History, rows: Array, mu: Array, along: Any) -> Any:
     models = need("bokeh.models", extra="report")
     with np.errstate(divide="ignore"):
         period = 1.0 / mu
-    plot = _figure(
-        history, along, "Rows that the model looks back", "1/mu", y_axis_type="log"
-    )
+    plot = _figure(history, along, "Rows that the model looks back", "1/mu", y_axis_type="log")
     plot.yaxis.formatter = models.NumeralTickFormatter(format="0,0")
     source = models.ColumnDataSource({"row": _small(rows), "period": _small(period)})
     line = plot.line("row", "period", source=source, color=COLOURS[2], line_width=1.5)
