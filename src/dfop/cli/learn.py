@@ -6,7 +6,7 @@ import json
 import os
 from pathlib import Path
 from time import monotonic
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import typer
 
@@ -14,9 +14,20 @@ from dfop.checkpoints import DISK, Options, Run
 from dfop.checkpoints.disk import write_whole
 from dfop.forgetting import seconds_of
 
-from .config import ConfigOption
+from . import learn_options as own
 from .metrics import prometheus
-from .options import check_file, check_reading, names
+from .options import (
+    Features,
+    Format,
+    Ignore,
+    Separator,
+    TaskName,
+    TextColumns,
+    Time,
+    check_file,
+    check_reading,
+    names,
+)
 from .problems import StoppedError, fail, in_sentences, say, stopping
 from .progress import Progress, shown
 
@@ -48,81 +59,39 @@ class Outputs(NamedTuple):
 
 @in_sentences
 def learn(
-    source: Annotated[
-        list[str],
-        typer.Argument(help="Files of the same columns in their order, a folder of Parquet, or -."),
-    ],
-    target: Annotated[str, typer.Option("--target", "-t", help="The column to predict.")],
-    model: Annotated[Path | None, typer.Option(help="Save the model here.", dir_okay=False)] = None,
-    predictions: Annotated[
-        str | None, typer.Option(help="FILE.parquet, .csv or .jsonl; - for CSV on stdout.")
-    ] = None,
-    report: Annotated[
-        Path | None, typer.Option(help="Write a page here (HTML).", dir_okay=False)
-    ] = None,
-    metrics: Annotated[
-        Path | None, typer.Option(help="Keep figures here (Prometheus text).", dir_okay=False)
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a summary as JSON.")] = False,
-    features: Annotated[
-        list[str] | None, typer.Option(help="Columns to learn from, a,b,c; by default all.")
-    ] = None,
-    ignore: Annotated[list[str] | None, typer.Option(help="Columns to leave out, a,b,c.")] = None,
-    text: Annotated[
-        list[str] | None, typer.Option(help="Columns whose numbers are names, a,b,c.")
-    ] = None,
-    time: Annotated[str | None, typer.Option(help="The column of times.")] = None,
-    task: Annotated[
-        str | None, typer.Option(help="classification or regression; by default found out.")
-    ] = None,
-    classes: Annotated[
-        list[str] | None, typer.Option(help="All labels, a,b,c; by default the first rows'.")
-    ] = None,
-    forgetting: Annotated[
-        str, typer.Option(help="auto, mu (0.001), period=1000, half-life=3d.")
-    ] = "auto",
-    lags: Annotated[int, typer.Option(help="How many of the last labels are features.")] = 0,
-    delay: Annotated[
-        str | None, typer.Option(help="When labels are known: after ROWS or a DURATION (3d).")
-    ] = None,
-    labels: Annotated[
-        Path | None, typer.Option(help="Labels in a file of their own; needs --id and --time.")
-    ] = None,
-    id_column: Annotated[
-        str | None, typer.Option("--id", help="The column that names a row; no feature.")
-    ] = None,
-    pending_limit: Annotated[
-        int, typer.Option(help="How many rows may wait for their label.")
-    ] = 100_000,
-    bad_rows: Annotated[
-        str, typer.Option(help="What to do with bad rows: fail, skip or quarantine=FILE.")
-    ] = "fail",
-    max_bad: Annotated[
-        str | None, typer.Option(help="Bad rows that are too many: a share (0.01) or a number.")
-    ] = None,
-    checkpoint: Annotated[
-        Path | None, typer.Option(help="Keep in this folder what is needed to go on.")
-    ] = None,
-    every: Annotated[
-        str, typer.Option(help="How often to keep it: ROWS (100000) or a DURATION (30s).")
-    ] = "30s",
-    skip: Annotated[int, typer.Option(min=0, help="Rows of the source to leave out first.")] = 0,
-    form: Annotated[
-        str | None, typer.Option("--format", help="csv, tsv, jsonl, parquet or arff.")
-    ] = None,
-    separator: Annotated[str | None, typer.Option(help="Between the cells of CSV: ';'.")] = None,
-    progress_json: Annotated[
-        bool, typer.Option("--progress-json", help="Progress as JSON lines on stderr.")
-    ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no words.")] = False,
-    config: Annotated[Path | None, ConfigOption] = None,
+    source: own.Sources,
+    target: own.TargetColumn,
+    model: own.ModelFile = None,
+    predictions: own.PredictionsFile = None,
+    report: own.ReportFile = None,
+    metrics: own.MetricsFile = None,
+    as_json: own.SummaryAsJson = False,
+    features: Features = None,
+    ignore: Ignore = None,
+    text: TextColumns = None,
+    time: Time = None,
+    task: TaskName = None,
+    classes: own.ClassNames = None,
+    forgetting: own.ForgettingRule = "auto",
+    lags: own.Lags = 0,
+    delay: own.DelayOfLabels = None,
+    labels: own.LabelsFile = None,
+    id_column: own.IdColumn = None,
+    pending_limit: own.PendingLimit = 100000,
+    bad_rows: own.BadRowsAndFile = "fail",
+    max_bad: own.MaxBad = None,
+    checkpoint: own.CheckpointFolder = None,
+    every: own.Every = "30s",
+    skip: own.Skip = 0,
+    form: Format = None,
+    separator: Separator = None,
+    progress_json: own.ProgressAsJson = False,
+    quiet: own.Quiet = False,
+    config: own.Config = None,
 ) -> None:
     """Learn from files or a pipe in one pass."""
-    if as_json and predictions == "-":
-        fail("--json and --predictions - would both write to standard output", 2)
     check_reading(task, form)
-    for file in (*source, *([] if labels is None else [str(labels)])):
-        check_file(file)
+    _check_files([*source, *([] if labels is None else [str(labels)])])
     handling, _, put_aside = bad_rows.partition("=")
     options = Options(
         sources=tuple(source),
@@ -147,17 +116,15 @@ def learn(
         predictions=predictions,
     )
     outputs = Outputs(model, report, metrics, as_json)
-    _check_places(outputs)
-    how_often = _every(every)
-    with Run(options, checkpoint=checkpoint, skip=skip, **how_often) as run:
-        if not quiet:
-            for note in run.notes:
-                say(note)
+    _check_outputs(outputs, predictions)
+    with Run(options, checkpoint=checkpoint, skip=skip, **_every(every)) as run:
         _go(run, outputs, Progress(run, shown(as_json=progress_json, quiet=quiet)), quiet)
 
 
 def _go(run: Run, outputs: Outputs, progress: Progress, quiet: bool) -> None:
     """Run to the end, or until a signal, and write the results."""
+    for note in [] if quiet else run.notes:
+        say(note)
     written = monotonic()
     code = 0
     try:
@@ -233,8 +200,15 @@ def _say_end(run: Run, outputs: Outputs, *, stopped: bool) -> None:
             say(f"{what}: {path}")
 
 
-def _check_places(outputs: Outputs) -> None:
+def _check_files(files: list[str]) -> None:
+    for file in files:
+        check_file(file)
+
+
+def _check_outputs(outputs: Outputs, predictions: str | None) -> None:
     """Refuse, before anything is learned, to write where nothing can be written."""
+    if outputs.as_json and predictions == "-":
+        fail("--json and --predictions - would both write to standard output", 2)
     for path in (outputs.model, outputs.report, outputs.metrics):
         if path is not None and not os.access(path.parent or ".", os.W_OK):
             fail(f"{path}: there is no folder {path.parent} that can be written to", 2)

@@ -246,22 +246,10 @@ def decide(
     chosen: bool,
 ) -> Layout:
     """Decide everything that was not given; `counted` tallies a column of the first rows."""
-    if not targets:
-        task = "regression"
+    first = classes == "first"
     if classes == "first":
-        classes, first = None, True
-    else:
-        first = False
-    if task is None and classes is not None:
-        task = "classification"
-    if task is None and len(targets) > 1:
-        task = "regression"
-    if task is None and kinds.get(targets[0]) == "text":
-        task = "classification"
-    if task is None:
-        task = task_of(targets[0], counted(targets[0], fully=True), source)
-    if task == "classification" and len(targets) > 1:
-        raise ValueError(f"{len(targets)} targets are for regression, not for classification")
+        classes = None
+    task = _task(task, classes, targets, kinds, counted, source)
     # Labels are whole numbers or text: as the classes are given, or as the first rows look.
     if classes is not None:
         whole = all(isinstance(label, int | np.integer) for label in classes)
@@ -298,6 +286,30 @@ def decide(
         chosen=chosen,
         given=frozenset(kinds),
     )
+
+
+def _task(
+    task: Task | None,
+    classes: Sequence[Any] | None,
+    targets: Sequence[str],
+    kinds: Mapping[str, Kind],
+    counted: Callable[..., Tally],
+    source: str,
+) -> Task:
+    """Return the task: as it was given, or as the target looks."""
+    if not targets:
+        return "regression"
+    if task is None and classes is not None:
+        task = "classification"
+    if task is None and len(targets) > 1:
+        task = "regression"
+    if task is None and kinds.get(targets[0]) == "text":
+        task = "classification"
+    if task is None:
+        task = task_of(targets[0], counted(targets[0], fully=True), source)
+    if task == "classification" and len(targets) > 1:
+        raise ValueError(f"{len(targets)} targets are for regression, not for classification")
+    return task
 
 
 def _first_classes(column: str, counts: Tally, whole: bool, source: str) -> list[Any]:
