@@ -51,6 +51,17 @@ class Aside:
         return marks
 
 
+class OnlyAside:
+    """What takes the bad rows of another source than that of the predictions."""
+
+    def __init__(self, aside: Aside) -> None:
+        self._aside = aside
+
+    def append(self, bad: Sequence[BadRow]) -> None:
+        """Put rows aside without a mark among the predictions."""
+        self._aside.put(bad)
+
+
 def open_aside(path: str | None, disk: Disk, length: int | None) -> Aside:
     """Open the file for bad rows, if there is one; `length` as in `Appended`."""
     if path is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -10,11 +9,10 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from dfop.classifier import DFOPClassifier
-from dfop.files import from_bytes, to_bytes
+from dfop.files import to_bytes
 from dfop.model.estimator import Ahead
 from dfop.regressor import DFOPRegressor
 from dfop.report import History
@@ -23,7 +21,8 @@ from dfop.streams import Stream
 from dfop.streams.bad_rows import BadRows
 from dfop.streams.layout import Layout
 
-from .aside import Aside, open_aside
+from .aside import Aside, OnlyAside, open_aside
+from .contents import arrays_of, bytes_of, history_of, model_of
 from .disk import DISK, Disk, write_whole
 from .folder import Folder
 from .generation import CheckpointError, Generation
@@ -184,7 +183,7 @@ class Run:
     @property
     def _labels_bad(self) -> Any:
         """What takes bad rows of the labels: their file says where they come from."""
-        return None if self._aside is None else _OnlyAside(self._aside)
+        return None if self._aside is None else OnlyAside(self._aside)
 
     def _open_text(self, path: Path) -> Any:
         # the hash of what is read is only needed to go on
@@ -237,7 +236,7 @@ class Run:
         self.bad.restore(state["bad"])
         if self._label_stream is not None:
             self._label_stream.bad.restore(state["label bad"])
-        self._walk.restore(state["walk"], _arrays(found, "walk/"))
+        self._walk.restore(state["walk"], arrays_of(found, "walk/"))
         self._good = int(state["good"])
         self.resumed = self._saved_rows = self.bad.rows
         self.notes.append(
@@ -383,7 +382,7 @@ class Run:
             "walk": values,
             "history": figures,
         }
-        blobs = {name: _bytes(array) for name, array in arrays.items()}
+        blobs = {name: bytes_of(array) for name, array in arrays.items()}
         blobs["model"] = to_bytes(self.model) if self._good else b""
         self._folder.save(state, blobs)
         self._saved_at, self._saved_rows = monotonic(), int(self._kept["bad"]["rows"])
@@ -404,38 +403,3 @@ class Run:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def history_of(generation: Generation) -> History:
-    """Return the history that a generation holds."""
-    return History.restore(generation.state["history"], _arrays(generation, "history/"))
-
-
-def model_of(generation: Generation) -> Any:
-    """Return the model that a generation holds, None where it had not learned a row."""
-    return from_bytes(generation.blobs["model"]) if generation.blobs["model"] else None
-
-
-def _arrays(generation: Generation, prefix: str) -> dict[str, NDArray[Any]]:
-    return {
-        name.removeprefix(prefix): np.load(io.BytesIO(blob), allow_pickle=False)
-        for name, blob in generation.blobs.items()
-        if name.startswith(prefix)
-    }
-
-
-class _OnlyAside:
-    """Bad rows of another source than that of the predictions."""
-
-    def __init__(self, aside: Aside) -> None:
-        self._aside = aside
-
-    def append(self, bad: Any) -> None:
-        """Put rows aside without a mark among the predictions."""
-        self._aside.put(bad)
-
-
-def _bytes(array: NDArray[Any]) -> bytes:
-    sink = io.BytesIO()
-    np.save(sink, array, allow_pickle=False)
-    return sink.getvalue()

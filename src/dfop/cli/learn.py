@@ -90,8 +90,7 @@ def learn(
     config: own.Config = None,
 ) -> None:
     """Learn from files or a pipe in one pass."""
-    check_reading(task, form)
-    _check_files([*source, *([] if labels is None else [str(labels)])])
+    _check_sources(source, labels, task, form)
     handling, _, put_aside = bad_rows.partition("=")
     options = Options(
         sources=tuple(source),
@@ -200,8 +199,12 @@ def _say_end(run: Run, outputs: Outputs, *, stopped: bool) -> None:
             say(f"{what}: {path}")
 
 
-def _check_files(files: list[str]) -> None:
-    for file in files:
+def _check_sources(
+    source: list[str], labels: Path | None, task: str | None, form: str | None
+) -> None:
+    """Refuse sources that are not there, before anything is opened."""
+    check_reading(task, form)
+    for file in source if labels is None else [*source, str(labels)]:
         check_file(file)
 
 

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
+from dfop.checkpoints.contents import history_of, model_of
 from dfop.checkpoints.folder import newest_generation
-from dfop.checkpoints.run import history_of, model_of
 
 from .options import AsJson
 from .problems import REFUSED, fail, in_sentences, say
