@@ -357,13 +357,13 @@ class Run:
 
     def save(self) -> None:
         """Bring the outputs to the disk, then write a generation of where the run stands."""
+        if self._folder is None:
+            return
         outputs = {}
         if self._predictions is not None:
             outputs["predictions"] = self._predictions.out.sync()
         if self._aside is not None and self._aside.out is not None:
             outputs["quarantine"] = self._aside.out.sync()
-        if self._folder is None:
-            return
         values, arrays = self._walk.state()
         figures, columns = self.history.state()
         arrays = {f"walk/{name}": array for name, array in arrays.items()}
