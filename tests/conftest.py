@@ -25,7 +25,7 @@ THOROUGH = {
     "checkpoints": ["killed", "refused"],
     "cli": ["demo", "fuzzed_files", "learn", "pipes", "problems"],
     "core": ["bank_against_oracle", "calibration", "error_alarm", "kernel_choice", "memory"],
-    "docs": ["pages_of_ideas", "rows_page"],
+    "docs": ["pages_of_ideas", "rows_page", "tutorial"],
     "evaluation": ["docs", "honesty", "prequential", "result", "trials"],
     "faces": [
         "bad_input",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 from rich.console import Console
 from rich.table import Table
@@ -14,6 +15,7 @@ from rich.table import Table
 from dfop import baselines
 from dfop.checkpoints.options import forgetting_of
 from dfop.evaluation import evaluate as score
+from dfop.rows.batch import Batch
 from dfop.rows.extras import need
 from dfop.streams import Stream
 
@@ -47,6 +49,7 @@ Examples:
   dfop compare electricity --models ours,0.001,no-change,river:tree.HoeffdingTreeClassifier
 """
 
+READ_NOTHING = ("no-change", "majority", "mean")
 USUAL = ("ours", "linear", "no-change")
 Make = Callable[[Stream], Any]
 
@@ -103,13 +106,25 @@ def compare(
         fail("a pipe can be read only once: save it to a file to compare learners on it", USAGE)
     found = {}
     for name, make in chosen.items():
-        result = score(make(stream), stream)
+        result = score(make(stream), featureless(stream) if name in READ_NOTHING else stream)
         rate = 1.0 / max(result.seconds_per_row, 1e-12)
         found[name] = {**result.metrics, "rows per second": rate}
     if as_json:
         print(json.dumps({"rows": len(result), "models": found}))
         return
     Console().print(_table(found))
+
+
+def featureless(stream: Stream) -> Stream:
+    """Return a stream of the same labels whose rows say nothing, for models that read nothing."""
+
+    def rows(start: int, stop: int | None) -> Iterator[tuple[Batch, Any]]:
+        for batch, y in stream.pieces(start, stop):
+            yield Batch(np.zeros((len(y), 1)), names=("nothing",), time=batch.time), y
+
+    return Stream(
+        stream.name, stream.task, ("nothing",), rows, classes=stream.classes, bad=stream.bad
+    )
 
 
 def maker(name: str) -> Make:
