@@ -303,10 +303,10 @@ class DFOPRegressor(RegressorMixin, Insight, Estimator):
         """
         if np.ndim(y) != 1:
             raise ValueError(f"y has shape {np.shape(y)}: ahead_then_learn takes one target a row")
+        if not self._settings().several_experts:
+            return Ahead(joined(self._learn(X, y, time=time)))
         half_widths_at(np.zeros(len(COVERAGES)), coverage)  # refuse before learning
         runs = self._learn(X, y, time=time)
-        if not self._settings().several_experts:
-            return Ahead(joined(runs))
         half = half_widths_at(np.concatenate([run.monitored for run in runs]), coverage)
         outputs = np.concatenate([run.outputs for run in runs])
         return Ahead(joined(runs), interval=_ends(outputs, half, True))

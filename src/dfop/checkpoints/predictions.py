@@ -118,15 +118,16 @@ class Predictions:
         if bad:
             columns = self._with_bad(columns, bad)
         if columns:
+            n = next(len(column) for column in columns if column is not None)
             arrays = [
-                pa.array(column, type=field.type, from_pandas=True)
+                pa.nulls(n, field.type)
+                if column is None
+                else pa.array(column, type=field.type, from_pandas=True)
                 for column, field in zip(columns, self._schema, strict=True)
             ]
             self.out.append(self._encoded(pa.record_batch(arrays, schema=self._schema)))
 
     def _columns(self, rows: Predicted) -> list[Any]:
-        n = len(rows.row)
-        nothing = np.full(n, None)
         low, high = (None, None) if rows.interval is None else rows.interval.T
         given = {
             "row": rows.row,
@@ -139,8 +140,7 @@ class Predictions:
             "label": rows.label,
             "bad": None,
         }
-        found = (given[name] for name in self._schema.names)
-        return [nothing if column is None else column for column in found]
+        return [given[name] for name in self._schema.names]
 
     def _with_bad(self, columns: list[Any], bad: Sequence[BadMark]) -> list[Any]:
         """Put bad rows between the others, by their number."""
@@ -152,7 +152,8 @@ class Predictions:
         order = np.argsort(np.concatenate([columns[0], marks["row"]]), kind="stable")
         joined = []
         for name, column in zip(names, columns, strict=True):
-            cells = column.astype(object) if isinstance(column, np.ndarray) else column
+            cells = [None] * len(columns[0]) if column is None else column
+            cells = cells.astype(object) if isinstance(cells, np.ndarray) else cells
             both = np.array([*cells, *marks[name]], dtype=object)[order]
             joined.append(both if name != "row" else both.astype(np.int64))
         return joined

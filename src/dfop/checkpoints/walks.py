@@ -63,22 +63,22 @@ class AtOnce:
         parts: list[Ahead] = []
         start, n = 0, len(y)
         while start < n:
-            due = start + history.rows_to_look()
+            due = start + history.looks.rows_to_next(history.rows + start)
             rows = batch if start == 0 and due >= n else batch[start:due]
-            some = y[start:due]
-            ahead = model.ahead_then_learn(rows, some, **self._learner.given(rows))
-            history.add(
-                some,
-                ahead.prediction,
-                probability=ahead.probability,
-                intervals=ahead.interval,
-                time=rows.time,
-            )
+            parts.append(model.ahead_then_learn(rows, y[start:due], **self._learner.given(rows)))
             if due <= n:
-                history.look(model)
-            parts.append(ahead)
+                history.looks.take(model, history.rows + due)
             start = due
-        return _joined(parts)
+        ahead = _joined(parts)
+        history.add(
+            y,
+            ahead.prediction,
+            probability=ahead.probability,
+            intervals=ahead.interval,
+            time=batch.time,
+        )
+        history.look(model)
+        return ahead
 
     def end(self) -> None:
         """Do nothing: all was learned."""
