@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dfop.rows.arrow import is_number
 from dfop.rows.extras import need
 
 from .disk import Disk
@@ -186,7 +187,9 @@ class Predictions:
         file = self._disk.open(hidden, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         try:
             sink = _Sink(self._disk, file)
-            with parquet.ParquetWriter(sink, self._schema) as writer:
+            # numbers hardly repeat: a dictionary of them takes time and saves nothing
+            texts = [f.name for f in self._schema if not is_number(f.type)]
+            with parquet.ParquetWriter(sink, self._schema, use_dictionary=texts) as writer:
                 for table in _groups(part):
                     writer.write_table(table, row_group_size=GROUP)
             self._disk.sync(file)

@@ -97,25 +97,25 @@ def _drift(model: Any) -> dict[str, Any] | None:
         "noise": spectrum.noise,
         "power": spectrum.power,
         "mu": spectrum.mu,
-        "verdict": verdict(spectrum.mu, spectrum.misfit),
+        "verdict": verdict(spectrum.mu, jumped=bool(model.alarms_)),
     }
 
 
-def verdict(mu: float, misfit: float) -> str:
+def verdict(mu: float, *, jumped: bool) -> str:
     """Say in words how a stream drifts.
 
     Examples
     --------
-    >>> verdict(0.001, 0.8)
+    >>> verdict(0.001, jumped=False)
     'it drifts: a memory of about 1,000 rows suits it'
-    >>> verdict(0.0, 0.8)
+    >>> verdict(0.0, jumped=False)
     'no drift was found: every row counts as much as the last'
     """
     if mu < 1e-6:
         return "no drift was found: every row counts as much as the last"
     words = f"it drifts: a memory of about {1 / mu:,.0f} rows suits it"
-    jumps = "; jumps rather than a steady drift, so take that as a guess" if misfit > 10 else ""
-    return words + jumps
+    # a jump looks like much drift to a formula that knows steady drift alone
+    return f"{words}; with its jumps (alarms), that is a guess" if jumped else words
 
 
 def _alarms(model: Any) -> list[dict[str, Any]]:
