@@ -15,8 +15,8 @@ from dfop.rows.batch import Batch, Text
 from dfop.streams import Stream, read
 from dfop.streams.layout import Layout
 
+from .labelling import LabelRows
 from .options import Options
-from .walks import LabelRows
 
 Opener = Callable[[Path], Any]
 

@@ -26,6 +26,7 @@ from .contents import arrays_of, bytes_of, history_of, model_of
 from .disk import DISK, Disk, write_whole
 from .folder import Folder
 from .generation import CheckpointError, Generation
+from .labelling import AtOnce, Delayed, Labelled, Labelling, Learner
 from .options import Options, delay_of
 from .place import Places
 from .predictions import Predicted, Predictions
@@ -38,7 +39,6 @@ from .reading import (
     open_rows,
     without_ids,
 )
-from .walks import AtOnce, Delayed, Labelled, Learner, Walk
 
 FORMAT = 1
 
@@ -164,14 +164,14 @@ class Run:
         self._id_at = self._column_of_ids()
         self.model, self.history = self._learner(found, told)
         learner = Learner(self.model, self.history, told.classes)
-        taken = state["walk"]["taken"] if state and labels is not None else 0
-        self._walk: Walk = AtOnce(learner)
+        taken = state["labelling"]["taken"] if state and labels is not None else 0
+        self._labelling: Labelling = AtOnce(learner)
         if options.delay is not None:
-            self._walk = Delayed(learner, delay_of(options.delay))
+            self._labelling = Delayed(learner, delay_of(options.delay))
         elif labels is not None:
             come = label_rows(labels, taken)
             self._closed_at_end.callback(come.close)
-            self._walk = Labelled(learner, come, options.pending_limit)
+            self._labelling = Labelled(learner, come, options.pending_limit)
         self._predictions = self._open_predictions(told, lengths.get("predictions"))
         if self._aside is not None:
             self._aside.predictions = self._predictions
@@ -236,7 +236,7 @@ class Run:
         self.bad.restore(state["bad"])
         if self._label_stream is not None:
             self._label_stream.bad.restore(state["label bad"])
-        self._walk.restore(state["walk"], arrays_of(found, "walk/"))
+        self._labelling.restore(state["labelling"], arrays_of(found, "labelling/"))
         self._good = int(state["good"])
         self.resumed = self._saved_rows = self.bad.rows
         self.notes.append(
@@ -277,7 +277,7 @@ class Run:
                 self._stop()
         if self._predictions is not None and self._aside is not None:
             self._predictions.add(None, self._aside.take())
-        self._walk.end()
+        self._labelling.end()
         self.history.look(self.model)
         self.history.note_bad(self.bad)
         self._kept = self._now()
@@ -323,7 +323,7 @@ class Run:
         if self._id_at is not None:
             batch, ids = without_ids(batch, self._id_at, before + 1)
         start = monotonic()
-        ahead = self._walk.step(batch, y, ids)
+        ahead = self._labelling.step(batch, y, ids)
         self.history.seconds += monotonic() - start
         self._good += len(y)
         if self._predictions is not None:
@@ -364,9 +364,9 @@ class Run:
             outputs["predictions"] = self._predictions.out.sync()
         if self._aside is not None and self._aside.out is not None:
             outputs["quarantine"] = self._aside.out.sync()
-        values, arrays = self._walk.state()
+        values, arrays = self._labelling.state()
         figures, columns = self.history.state()
-        arrays = {f"walk/{name}": array for name, array in arrays.items()}
+        arrays = {f"labelling/{name}": array for name, array in arrays.items()}
         arrays |= {f"history/{name}": array for name, array in columns.items()}
         labels = self._label_stream
         state = {
@@ -379,7 +379,7 @@ class Run:
             "layout": layout_state(self.stream.layout),
             "label layout": None if labels is None else layout_state(labels.layout),
             "label bad": None if labels is None else labels.bad.state(),
-            "walk": values,
+            "labelling": values,
             "history": figures,
         }
         blobs = {name: bytes_of(array) for name, array in arrays.items()}

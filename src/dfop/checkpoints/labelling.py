@@ -1,6 +1,6 @@
 """Predict, then learn: with the label of each row at once, or later.
 
-A walk takes rows batch by batch, feeds model and history, and returns what was predicted. Its state
+A labelling takes rows batch by batch, feeds model and history, and returns what was predicted. Its state
 is what must be kept to go on: for labels that come late, those under way.
 """
 
@@ -22,7 +22,7 @@ Array = NDArray[Any]
 State = tuple[dict[str, Any], dict[str, Array]]
 
 
-class Walk(Protocol):
+class Labelling(Protocol):
     """One way of learning."""
 
     def step(self, batch: Batch, y: Array, ids: Sequence[str] | None) -> Ahead:
