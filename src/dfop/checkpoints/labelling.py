@@ -1,7 +1,7 @@
 """Predict, then learn: with the label of each row at once, or later.
 
-A labelling takes rows batch by batch, feeds model and history, and returns what was predicted. Its state
-is what must be kept to go on: for labels that come late, those under way.
+A labelling takes rows batch by batch, feeds model and history, and returns what was predicted. Its
+state is what must be kept to go on: for labels that come late, those under way.
 """
 
 from __future__ import annotations
