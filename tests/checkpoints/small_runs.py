@@ -24,6 +24,21 @@ def write_rows(path, rows=240, seed=0, bad=True):
     return path
 
 
+def write_late_rows(folder, rows=240):
+    """Write rows without labels, and their labels in a file of their own, each 20 hours later."""
+    rng = np.random.default_rng(0)
+    at = np.datetime64("2024-05-01", "s") + 3600 * np.arange(rows)
+    size = rng.normal(size=rows).round(3)
+    kind = np.where(size + 0.5 * rng.normal(size=rows) > 0, "up", "down")
+    told = [f"{t},{at[t]},{size[t]}" for t in range(rows)]
+    late = [f"{t},{at[t] + 72_000},{kind[t]}" for t in range(rows) if t % 9]
+    (folder / "rows.csv").write_text("\n".join(["id,at,size", *told]) + "\n")
+    (folder / "late.csv").write_text("\n".join(["id,at,price", *late]) + "\n")
+
+
+LATE = {"labels": "late.csv", "id": "id", "time": "at", "bad_rows": "skip", "quarantine": None}
+
+
 def options(predictions="p.csv", **given):
     """Return the options of a run, with paths as they are in its folder."""
     usual = {
@@ -44,5 +59,5 @@ def go(folder, disk=DISK, every=40, predictions="p.csv", **given):
                 pass
             run.finish("m.dfop")
             summary = json.dumps(run.history.summary(), sort_keys=True)
-        files = [predictions, "bad.csv", "m.dfop"]
-        return summary, {name: Path(name).read_bytes() for name in files}
+        files = [Path(name) for name in (predictions, "bad.csv", "m.dfop")]
+        return summary, {file.name: file.read_bytes() for file in files if file.exists()}

@@ -12,7 +12,7 @@ from broken_disks import (
     RecordingDisk,
     after_power_loss,
 )
-from small_runs import go, write_rows
+from small_runs import LATE, go, write_late_rows, write_rows
 
 from dfop.checkpoints import Folder
 
@@ -62,6 +62,23 @@ def test_so_do_the_automatic_learner_late_labels_and_lags(tmp_path, given):
         with pytest.raises(Killed):
             go(folder, KillingDisk(at), **given)
         assert go(folder, **given) == expected, (at, calls[at])
+
+
+@pytest.mark.parametrize("forgetting", ["0.01", "auto"])
+def test_so_do_labels_from_a_file_of_their_own(tmp_path, forgetting):
+    given = {**LATE, "forgetting": forgetting}
+    whole = tmp_path / "whole"
+    whole.mkdir()
+    write_late_rows(whole)
+    disk = CountingDisk()
+    expected = go(whole, disk, **given)
+    for at in range(3, len(disk.calls), 9 if forgetting == "0.01" else 19):
+        folder = tmp_path / str(at)
+        folder.mkdir()
+        write_late_rows(folder)
+        with pytest.raises(Killed):
+            go(folder, KillingDisk(at), **given)
+        assert go(folder, **given) == expected, (at, disk.calls[at])
 
 
 def test_a_run_killed_again_and_again_gets_there(tmp_path):
