@@ -40,7 +40,8 @@ def model_state(model):
         else (lags.recent.tolist(), list(lags.blocks), lags.indicators),
         "clock": model.clock,
         "time": (model.now, model.rows, model.learned),
-        "waiting": (dict(model.waiting.rows), model.waiting.expired),
+        "waiting": (list(model.waiting), bits(model.waiting.all_kept()._asdict()),
+                    model.waiting.expired),
     }  # fmt: skip
 
 

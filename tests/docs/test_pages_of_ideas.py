@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = ("automatic", "features", "drift", "uncertainty", "lags")
+PAGES = ("automatic", "features", "drift", "uncertainty", "lags", "report")
 pytestmark = pytest.mark.skipif(not DOCS.exists(), reason="the documentation is not here")
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_the_examples_of_the_page_run(name):
+def test_the_examples_of_the_page_run(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # some write a file
     flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
     page = DOCS / f"{name}.md"
     result = doctest.testfile(str(page), module_relative=False, optionflags=flags)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import SGDClassifier
 
+from dfop import DFOPRegressor
 from dfop.evaluation import evaluate
 from dfop.plotting import named_lines
 
@@ -168,3 +169,21 @@ def test_a_missing_package_is_named_with_its_extra(result, monkeypatch, module, 
     monkeypatch.setattr(sys, "meta_path", [Absent, *sys.meta_path])
     with pytest.raises(ImportError, match=rf"{package}.*: pip install 'dfop\[{extra}\]'"):
         use(result)
+
+
+def test_alarms_are_drawn_with_what_moved_and_no_change_knows_late_labels():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 3))
+    y = X @ [1.0, 2.0, 0.0] + 0.1 * rng.normal(size=2000)
+    y[1000:] -= 4.0 * X[1000:, 1]
+    result = evaluate(DFOPRegressor(), (X, y), window=100, delay=3)
+    assert len(result.alarms) == 1
+    ax = result.plot()
+    assert "x1" in [text.get_text() for text in ax.texts]
+    [drawn] = [line for line in ax.lines if line.get_label() == "no-change, last 100"]
+    values = drawn.get_ydata()
+    unknown = result.known == 0
+    assert unknown.any()
+    np.testing.assert_array_equal(np.isnan(values), unknown)
+    last = y[result.known - 1]
+    assert values[-1] == pytest.approx(np.mean((y - last)[-100:] ** 2))

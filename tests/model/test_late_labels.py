@@ -302,13 +302,11 @@ LATE = {
 def known_by(model):
     """All that a model knows; what was predicted of few classes as it counts among more."""
     state = everything(model)[1]
-    rows, expired = state["waiting"]
-    target = model._model.target
-    rows = {
-        key: row._replace(predicted=target.as_active(row.outputs[np.newaxis]).tobytes())
-        for key, row in rows.items()
-    }
-    return state | {"waiting": (rows, expired)}
+    keys, rows, expired = state["waiting"]
+    waiting, target = model._model.waiting, model._model.target
+    outputs = [target.as_active(row[np.newaxis]).tobytes() for row in waiting.all_kept().outputs()]
+    rows = {name: part for name, part in rows.items() if name not in ("widths", "predicted")}
+    return state | {"waiting": (keys, rows, outputs, expired)}
 
 
 def late_model(task, parameters):

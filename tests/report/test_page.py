@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from dfop import DFOPClassifier, evaluate
+from dfop.insight.looks import Look
 from dfop.report import History, write_page
-from dfop.report.curves import error_curves, influence_curves, recent_errors
+from dfop.report.curves import error_curves, forgetting_curve, influence_curves, recent_errors
 from dfop.report.page import LARGEST
 from dfop.report.text import embedded, marked_up, shown
 
@@ -229,3 +230,12 @@ write_page(sys.argv[1], history)
     done = subprocess.run(run, capture_output=True, text=True)
     assert "the report needs bokeh: pip install 'dfop[report]'" in done.stderr
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 9, 40])
+def test_running_medians_are_medians_of_what_is_there(n):
+    history = History("regression")
+    mu = np.random.default_rng(n).uniform(0.1, 0.9, size=n)
+    history.looks.kept = [Look(32 * t + 32, float(value), {}) for t, value in enumerate(mu)]
+    drawn = forgetting_curve(history)[1]
+    np.testing.assert_allclose(drawn, [np.median(mu[max(0, t - 4) : t + 5]) for t in range(n)])

@@ -34,7 +34,7 @@ def evaluate(
     *,
     delay: Delay = 0,
     window: int = 1000,
-    batch: int = 1000,
+    batch: int = 4000,
     proba: bool = False,
     progress: Progress = False,
 ) -> Result:

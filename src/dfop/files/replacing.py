@@ -55,9 +55,9 @@ def _existing(target: str) -> os.stat_result | None:
     if stat.S_ISLNK(before.st_mode):
         raise OSError(errno.ELOOP, "a link that leads to itself", target)
     if stat.S_ISDIR(before.st_mode):
-        raise IsADirectoryError(errno.EISDIR, "a model cannot take a directory's place", target)
+        raise IsADirectoryError(errno.EISDIR, "a file cannot take a directory's place", target)
     if not stat.S_ISREG(before.st_mode):
-        raise OSError(errno.EINVAL, "a model cannot take the place of what is no file", target)
+        raise OSError(errno.EINVAL, "a file cannot take the place of what is none", target)
     return before
 
 

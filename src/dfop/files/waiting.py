@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from dfop.model.keys import check_keys
 from dfop.model.model import Model
-from dfop.model.waiting import WaitingRow, WaitingRows
+from dfop.model.waiting import Kept, WaitingRows
 
 from .container import Tensors
 from .values import LARGEST, Reading, known, listed, whole, within
@@ -17,17 +17,15 @@ from .values import LARGEST, Reading, known, listed, whole, within
 
 def describe_waiting(waiting: WaitingRows, tensors: Tensors) -> dict[str, Any]:
     """Describe whose label is waited for; the rows go to the arrays."""
-    rows = list(waiting.rows.values())
-    if rows:
-        cells = [len(row.values) // 8 for row in rows]
-        widths = [len(row.predicted) // 8 for row in rows]
-        tensors["waiting/cells"] = np.array(cells, dtype=np.int32)
-        tensors["waiting/columns"] = np.frombuffer(b"".join(r.columns for r in rows), np.int32)
-        tensors["waiting/values"] = np.frombuffer(b"".join(r.values for r in rows))
-        tensors["waiting/times"] = np.array([(row.stamp, row.arrived) for row in rows])
-        tensors["waiting/widths"] = np.array(widths, dtype=np.int32)
-        tensors["waiting/predicted"] = np.frombuffer(b"".join(r.predicted for r in rows))
-    return {"keys": list(waiting.rows), "expired": waiting.expired}
+    if len(waiting):
+        rows = waiting.all_kept()
+        tensors["waiting/cells"] = rows.cells.astype(np.int32)
+        tensors["waiting/columns"] = rows.columns
+        tensors["waiting/values"] = rows.values
+        tensors["waiting/times"] = np.column_stack([rows.stamps, rows.arrived])
+        tensors["waiting/widths"] = rows.widths.astype(np.int32)
+        tensors["waiting/predicted"] = rows.predicted
+    return {"keys": list(waiting), "expired": waiting.expired}
 
 
 def read_waiting(model: Model, described: Any, reading: Reading) -> None:
@@ -41,52 +39,44 @@ def read_waiting(model: Model, described: Any, reading: Reading) -> None:
         raise ValueError("keys of waiting rows")
     if len(keys) > waiting.limit or model.by_name:
         raise ValueError(f"{len(keys)} waiting rows")
-    columns, values, cells = _read_cells(model.coder.width, len(keys), reading)
-    predicted, widths = _read_predicted(model, len(keys), reading)
+    cells, columns, values = _read_cells(model.coder.width, len(keys), reading)
+    widths, predicted = _read_predicted(model, len(keys), reading)
     times = reading.take("waiting/times", (len(keys), 2))
     _check_times(model, times)
-    for at, key in enumerate(keys):
-        mine, told = slice(*cells[at]), slice(*widths[at])
-        stamp, arrived = times[at].tolist()
-        waiting.rows[key] = WaitingRow(
-            columns[mine].tobytes(),
-            values[mine].tobytes(),
-            stamp,
-            arrived,
-            predicted[told].tobytes(),
-        )
+    rows = Kept(cells, columns, values, times[:, 0], times[:, 1], widths, predicted)
+    waiting.keep(check_keys(keys, None), rows)
 
 
-def _read_cells(width: int, n: int, reading: Reading) -> tuple[Any, Any, list[tuple[int, int]]]:
-    """Return columns and values of all cells that are not 0, and where each row has its own."""
-    cells = _slices(reading.take("waiting/cells", (n,), np.int32))
-    columns = reading.take("waiting/columns", (cells[-1][1],), np.int32)
-    values = reading.take("waiting/values", (cells[-1][1],))
+def _read_cells(width: int, n: int, reading: Reading) -> tuple[Any, Any, Any]:
+    """Return how many cells of each row are not 0, and the columns and values of these."""
+    cells, total = _counts("waiting/cells", n, reading)
+    columns = reading.take("waiting/columns", (total,), np.int32)
+    values = reading.take("waiting/values", (total,))
     within(columns, 0, width - 1, "columns of waiting rows")
     within(values, -LARGEST, LARGEST, "waiting rows")
     rises = np.diff(columns, prepend=-1) > 0
-    rises[[start for start, stop in cells if start < stop]] = True
+    rises[(np.cumsum(cells) - cells)[cells > 0]] = True
     if not rises.all() or not values.all():
         raise ValueError("the cells of waiting rows")
-    return columns, values, cells
+    return cells, columns, values
 
 
-def _read_predicted(model: Model, n: int, reading: Reading) -> tuple[Any, list[tuple[int, int]]]:
-    """Return what was predicted, and where each row has its own."""
-    counts = reading.take("waiting/widths", (n,), np.int32)
-    widths = _slices(counts)
-    predicted = reading.take("waiting/predicted", (widths[-1][1],))
+def _read_predicted(model: Model, n: int, reading: Reading) -> tuple[Any, Any]:
+    """Return how many numbers were predicted of each row, and these."""
+    counts, total = _counts("waiting/widths", n, reading)
+    predicted = reading.take("waiting/predicted", (total,))
     # a bank keeps to the range of its labels, about; what a filter said is never looked at
     most = 4.0 * LARGEST if model.settings.several_experts else sys.float_info.max
     within(predicted, -most, most, "what was predicted of waiting rows")
     # classes may have come since; before the first number it was not known how many there are
     within(counts, 1, model.target.width, "what was predicted of waiting rows")
-    return predicted, widths
+    return counts, predicted
 
 
-def _slices(counts: Any) -> list[tuple[int, int]]:
+def _counts(name: str, n: int, reading: Reading) -> tuple[Any, int]:
+    counts = reading.take(name, (n,), np.int32).astype(np.int64)
     within(counts, 0, 2**31 - 1, "counts of waiting rows")
-    return list(pairwise([0, *np.cumsum(counts, dtype=np.int64).tolist()]))
+    return counts, int(counts.sum())
 
 
 def _check_times(model: Model, times: Any) -> None:

@@ -18,8 +18,6 @@ from dfop.forgetting import ByRows
 from dfop.model.model import Model
 from dfop.model.movement import linear_forgetters
 
-from .experts import experts_of
-
 Array = NDArray[np.float64]
 
 __all__ = ["MOST_LOOKS", "Look", "Looks", "effective_forgetting", "influence"]
@@ -129,12 +127,12 @@ def effective_forgetting(model: Model) -> float | None:
 
     None where the model forgets by the clock: then a row has no mu of its own.
     """
-    rule = model.settings.rule
-    if not isinstance(model.engine, Bank):
+    rule, bank = model.settings.rule, model.engine
+    if not isinstance(bank, Bank):
         return float(rule.mu) if isinstance(rule, ByRows) else None
-    forgetters = [e for e in experts_of(model) if e.walk == 0.0]
-    weights = np.maximum([expert.weight for expert in forgetters], 0.0)
-    mu = np.array([expert.forgetting for expert in forgetters])
+    forgetters = [k for k, (_, _, walk) in enumerate(bank.experts) if walk == 0.0]
+    weights = np.maximum(bank.weights()[model.counted_outputs].mean(axis=0)[forgetters], 0.0)
+    mu = np.array([bank.experts[k][1] for k in forgetters])
     return float(weights @ mu / weights.sum()) if weights.any() else float(mu.mean())
 
 
@@ -142,10 +140,10 @@ def influence(model: Model) -> dict[str, float]:
     r"""Return which features matter in the linear part of a model, as shares of the whole.
 
     The influence of a feature is how far its weight moves the prediction as the feature varies,
-    given the others. Of a filter that has seen N rows, discounted, this is
-    :math:`|w_j| / \sqrt{N P_{jj}}`, since :math:`1 / (N P_{jj})` is the variance of column j that
-    the other columns leave. Several outputs are added up, and so are experts that forget, by their
-    weight in the prediction. Units of measurement cancel out.
+    given the others: :math:`|w_j| / \sqrt{P_{jj}}`, up to a factor that all features share, since
+    :math:`1 / P_{jj}` is proportional to the variance of column j that the other columns leave.
+    Several outputs are added up; units of measurement cancel out. The automatic learner shows the
+    linear expert that forgets and has erred least of late.
     """
     reach = _reach(model)
     total = float(reach.sum())
@@ -158,30 +156,18 @@ def influence(model: Model) -> dict[str, float]:
 
 def _reach(model: Model) -> Array:
     """Return the influence of every feature, not yet as a share; empty where nothing is linear."""
-    engine, counted = model.engine, model.counted_outputs
-    assert engine is not None
-    constants = int(engine.intercept)
-    if not isinstance(engine, Bank):
-        return _moved_by(engine.coefficients()[0][counted], engine.variances()[constants:], 1.0)
-    linear = linear_forgetters(engine)
-    if not linear:
-        return np.zeros(0)
-    shares = np.maximum(engine.weights()[counted].mean(axis=0)[linear], 0.0)
-    errors = engine.errors()
-    if not shares.any():  # none of them is believed: the best stands for all
-        shares[int(np.argmin(errors["recent"][linear]))] = 1.0
-    reach = np.zeros(engine.features)
-    for k, share in zip(linear, shares / shares.sum(), strict=True):
-        if share:
-            mu, t = engine.experts[k][1], max(errors["rows"], 1.0)
-            rows = -np.expm1(t * np.log1p(-mu)) / mu if mu else t
-            coef = engine.coefficients(k)[0][counted]
-            reach += share * _moved_by(coef, engine.variances(k)[constants:], rows)
-    return reach
-
-
-def _moved_by(coef: Array, variances: Array, rows: float) -> Array:
+    engine = model.engine
+    if isinstance(engine, Bank):
+        linear = linear_forgetters(engine)
+        if not linear:
+            return np.zeros(0)
+        best = linear[int(np.argmin(engine.errors()["recent"][linear]))]
+        coef, variances = engine.coefficients(best)[0], engine.variances(best)
+    else:
+        assert engine is not None
+        coef, variances = engine.coefficients()[0], engine.variances()
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        reach = np.abs(coef).sum(axis=0) / np.sqrt(rows * variances)
+        size = np.abs(coef[model.counted_outputs]).sum(axis=0)
+        reach = size / np.sqrt(variances[int(engine.intercept) :])
     reach[~np.isfinite(reach)] = 0.0
     return np.asarray(reach)

@@ -39,12 +39,15 @@ class Effects(NamedTuple):
 
 
 def draw_all(model: Model, drift: DriftSpectrum | None, alarms: list[Alarm]) -> Figure:
-    """Draw errors, forgetting and weights in one figure, with the alarms."""
-    figure, axes = panels(3, 1, 8.0, 9.0, height_ratios=[3, 2.2, 3.2])
+    """Draw errors, drift and (of linear experts) weights in one figure, with the alarms."""
+    weighed = len(linear_forgetters(bank_of(model, "plot"))) > 1
+    heights = [3.0, 2.2, 3.2][: 2 + weighed]
+    figure, axes = panels(len(heights), 1, 8.0, 0.6 + sum(heights), height_ratios=heights)
     draw_errors(axes[0], model, alarms)
     _draw_forgetting(axes[1], drift, alarms)
     axes[1].set_xlim(axes[0].get_xlim())
-    draw_weights(axes[2], model)
+    if weighed:
+        draw_weights(axes[2], model)
     return figure
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
@@ -21,10 +21,10 @@ from dfop.rows.batch import Batch
 from dfop.rows.checks import find_gaps
 from dfop.rows.columns import first_batch, next_batch
 
+from .keys import Key
 from .late import Due, arrive, forget_late, learn_late
 from .model import Model, Run, Target
 from .settings import Settings
-from .waiting import Key
 
 Array = NDArray[np.float64]
 
@@ -337,7 +337,7 @@ def _due(labels: Any) -> Due:
     when = np.asarray(before)
     if when.dtype.kind not in "iu" and when.size:
         raise ValueError(f"labels: before holds {when.dtype}, not whole numbers of rows")
-    return Due(list(keys), y, when.astype(np.int64))
+    return Due(keys if isinstance(keys, Collection) else list(keys), y, when.astype(np.int64))
 
 
 class Ahead(NamedTuple):

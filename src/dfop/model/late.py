@@ -11,7 +11,7 @@ the rows and labels are cut into calls.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,24 +19,39 @@ from numpy.typing import NDArray
 
 from dfop.rows.batch import Batch
 
+from .keys import Key, Keys, check_keys, places_among, some_keys
 from .label_targets import LabelTarget
 from .model import Model, Run
 from .monitor import STRIDE
 from .several_labels import SeveralLabels
+from .steps import Order, Piece, Steps
 from .targets import NumberTarget, Planned
-from .waiting import Key, check_keys
+from .waiting import Kept
 
 Array = NDArray[np.float64]
-Steps = NDArray[np.int64]
 
 
 class Due(NamedTuple):
     """Labels that arrive while rows do."""
 
-    keys: Sequence[Key]
+    keys: Collection[Key]
     y: Any
     before: NDArray[np.int64]
     """Before which of the rows each label arrives, in ascending order."""
+
+
+class _Labels(NamedTuple):
+    """Labels, checked, that arrive while rows do."""
+
+    keys: Keys
+    before: Steps
+    rows: Steps
+    """Which of the rows that arrive each belongs to, -1 for one that waits."""
+
+    def some(self, part: slice, arriving: Keys, first: int) -> _Labels:
+        """Return some of them, for rows that arrive from the number `first` on."""
+        keys = self.keys[part]
+        return _Labels(keys, self.before[part] - first, places_among(arriving, keys))
 
 
 def arrive(
@@ -52,30 +67,27 @@ def arrive(
     """Predict rows as they arrive and keep them; learn the labels that arrive between them."""
     n = len(batch)
     names = check_keys(keys, n)
-    if not model.waiting.rows.keys().isdisjoint(names):
-        key = next(key for key in names if key in model.waiting)
-        raise ValueError(f"a row with the key {key!r} is already waiting for its label")
+    model.waiting.check_new(names)
     weights = model.weigh(n, discount=discount, time=time)
     target = _target_before_labels(model, classes)
     arrived = _arrival(model, n, weights)
-    planned, due_keys, before = _plan_due(model, target, due, names)
-    gone = None
-    if due_keys and (model.waiting.expiry or len(model.waiting) + n > model.waiting.limit):
-        gone = model.waiting.expiring_between(names, arrived, due_keys, before.tolist())
+    planned, labels, gone = _plan_due(model, target, due, names, arrived)
     model.check_rows(batch)
     if model.engine is None:  # a new model, which is thrown away if its rows are refused
         model.take_target(planned.target)
-    parts = _parts(model, n, planned, before)
-    if len(parts) > 1:  # a cell that is refused must be found before the first part is learned
+    parts = _parts(model, n, planned, labels.before)
+    if len(parts) == 1:
+        runs = _arrive_part(model, _New(batch, names, weights, arrived), labels, planned)
+    else:  # a cell that is refused must be found before the first part is learned
         model.code(batch, weights)
         model.coder.rollback()
-    runs: list[Run] = []
-    for rows, labels in parts:
-        some = _some_labels(planned, labels)
-        late, when = due_keys[labels], before[labels] - rows.start
+        runs = []
+    for rows, which in parts if len(parts) > 1 else ():
+        some = _some_labels(planned, which)
+        late = labels.some(which, names[rows], rows.start)
         if rows.start < rows.stop:
             new = _New(batch[rows], names[rows], weights.cut(rows), arrived[rows])
-            runs += _arrive_part(model, new, late, some, when)
+            runs += _arrive_part(model, new, late, some)
         else:
             _learn_part(model, late, some)
     model.clock = weights.clock
@@ -111,31 +123,29 @@ class _New(NamedTuple):
     """Rows that arrive."""
 
     batch: Batch
-    keys: list[Key]
+    keys: Keys
     weights: Any
     arrived: Array
     """When each came, in the unit in which waiting is counted."""
 
 
-def _arrive_part(
-    model: Model, new: _New, due: list[Key], planned: Planned, before: NDArray[np.int64]
-) -> list[Run]:
+def _arrive_part(model: Model, new: _New, labels: _Labels, planned: Planned) -> list[Run]:
     """Let rows and labels arrive during which no label opens a feature."""
     rows, widths = model.code(new.batch, new.weights)
     model.take_target(planned.target)
     model.open_engine(widths[0][1], rows)
     replay = _Replay(model, new.keys, rows, widths, new.weights)
-    runs = replay.run(due, planned, before)
+    runs = replay.run(labels, planned)
     model.rows += len(new.keys)
     replay.keep_waiting(new.arrived)
     return runs
 
 
-def _learn_part(model: Model, due: list[Key], planned: Planned) -> None:
+def _learn_part(model: Model, labels: _Labels, planned: Planned) -> None:
     """Learn labels of rows that wait."""
     none = np.zeros((0, model.coder.width))
     replay = _Replay(model, [], none, [(0, model.coder.width)], None)
-    replay.run(due, planned, np.zeros(len(due), np.int64))
+    replay.run(labels, planned)
 
 
 def _arrival(model: Model, n: int, weights: Any) -> Array:
@@ -154,18 +164,17 @@ def _arrival(model: Model, n: int, weights: Any) -> Array:
 def learn_late(model: Model, keys: Iterable[Key], y: Any) -> None:
     """Learn the labels of rows that were predicted before."""
     names = check_keys(keys, None)
-    model.waiting.check_waiting(names)
+    model.waiting.find(names)
     planned = model.target.plan(y, len(names), np.ones(len(names), bool))
     model.take_target(planned.target)
-    _learn_part(model, names, planned)
+    none = np.zeros(len(names), np.int64)
+    _learn_part(model, _Labels(names, none, none - 1), planned)
 
 
 def forget_late(model: Model, keys: Iterable[Key]) -> None:
     """Stop waiting for labels that will never come."""
     names = check_keys(keys, None)
-    model.waiting.check_waiting(names)
-    for key in names:
-        del model.waiting.rows[key]
+    model.waiting.remove(names, model.waiting.find(names))
 
 
 def _target_before_labels(model: Model, classes: Any) -> Any:
@@ -194,7 +203,7 @@ def _check_before(before: NDArray[np.int64], labels: int, rows: int) -> None:
             f"labels: {labels} keys but before has the shape {before.shape}: say for each label "
             "before which row it arrives"
         )
-    if (before < 0).any() or (before > rows).any() or (np.diff(before) < 0).any():
+    if before[0] < 0 or before[-1] > rows or (before[1:] < before[:-1]).any():
         raise ValueError(
             f"labels: before={before.tolist()} must ascend from 0 to {rows}, the number of rows: "
             "sort labels by when they arrive"
@@ -202,22 +211,33 @@ def _check_before(before: NDArray[np.int64], labels: int, rows: int) -> None:
 
 
 def _plan_due(
-    model: Model, target: Any, due: Due | None, arriving: list[Key]
-) -> tuple[Planned, list[Key], NDArray[np.int64]]:
-    """Check the labels that arrive while rows do."""
+    model: Model, target: Any, due: Due | None, arriving: Keys, arrived: Array
+) -> tuple[Planned, _Labels, int | None]:
+    """Check the labels that arrive while rows do, and count the rows that expire meanwhile.
+
+    Without labels that is None: those that expire are the oldest in the end.
+    """
+    waiting = model.waiting
     if due is None or not len(due.keys):
-        labels = isinstance(target, LabelTarget)
-        none: NDArray[Any] = np.empty((0, 1), np.int64) if labels else np.empty((0, target.width))
-        return Planned(target, none), [], np.empty(0, np.int64)
-    keys = check_keys(due.keys, None)
-    _check_before(due.before, len(keys), len(arriving))
-    at = {key: t for t, key in enumerate(arriving)}
-    model.waiting.check_waiting(key for key in keys if key not in at)
-    early = np.array([at.get(key, -1) for key in keys]) >= due.before
+        classes = isinstance(target, LabelTarget)
+        none: NDArray[Any] = np.empty((0, 1), np.int64) if classes else np.empty((0, target.width))
+        no = np.empty(0, np.int64)
+        return Planned(target, none), _Labels([], no, no), None
+    names, before = check_keys(due.keys, None), due.before
+    _check_before(before, len(names), len(arriving))
+    at = places_among(arriving, names)
+    places = waiting.find(some_keys(names, np.flatnonzero(at < 0)))
+    early = at >= before
     if early.any():
-        key = keys[int(np.argmax(early))]
+        key = names[int(np.argmax(early))]
         raise ValueError(f"the label of row {key!r} arrives before the row itself")
-    return target.plan(due.y, len(keys), np.ones(len(keys), bool)), keys, due.before
+    planned = target.plan(due.y, len(names), np.ones(len(names), bool))
+    gone = None
+    if waiting.expiry or len(waiting) + len(arriving) > waiting.limit:
+        told = np.where(at < 0, -1, at + waiting.places)
+        told[at < 0] = places
+        gone = waiting.expiring_between(arrived, names, told, before)
+    return planned, _Labels(names, before, at), gone
 
 
 class _Replay:
@@ -226,7 +246,7 @@ class _Replay:
     def __init__(
         self,
         model: Model,
-        keys: list[Key],
+        keys: Keys,
         rows: Array,
         widths: list[tuple[int, int]],
         weights: Any,
@@ -234,129 +254,124 @@ class _Replay:
         self.model, self.keys, self.new, self.widths = model, keys, rows, widths
         self.weights = weights
         self.X = rows
+        self._rows: Array | None = None
+        """All rows as the engine sees them."""
         self.learned = np.zeros(len(keys), bool)
 
-    def run(self, due: list[Key], planned: Planned, before: NDArray[np.int64]) -> list[Run]:
+    def run(self, labels: _Labels, planned: Planned) -> list[Run]:
         """Go through all steps; return what was predicted of the rows that arrived."""
-        model, n = self.model, len(self.keys)
-        arriving = {key: t for t, key in enumerate(self.keys)}
-        at = np.array([arriving.get(key, -1) for key in due], dtype=np.int64)
-        waited = at < 0
-        old = [due[j] for j in np.flatnonzero(waited).tolist()]
-        self._gather(old)
-        at = np.where(waited, np.cumsum(waited) - 1, at + self.old)
+        model, n, before = self.model, len(self.keys), labels.before
+        waited = labels.rows < 0
+        old = some_keys(labels.keys, np.flatnonzero(waited))
+        places = model.waiting.find(old)
+        self._gather(places)
+        self.learned[labels.rows[~waited]] = True
+        at = np.where(waited, np.cumsum(waited) - 1, labels.rows + self.old)
+        # So many labels come before each row; a label comes before the row itself.
+        arrived = np.searchsorted(before, np.arange(n), side="right")
         if model.lags is not None and n:
-            arrived = np.searchsorted(before, np.arange(n), side="right")
             model.lags.fill(self.new, model.lags.before(planned.values, arrived))
-        self.X = np.vstack([self.X, self.new]) if old else self.new
-        # In the order of the rows before which they come; labels before the row itself.
-        arrivals = np.arange(n, dtype=np.int64)
-        order = np.argsort(np.concatenate([2 * before, 2 * arrivals + 1]), kind="stable")
-        steps = np.concatenate([~at, self.old + arrivals])[order]
-        label_of = np.concatenate([np.arange(len(due)), np.full(n, -1)])[order]
-        runs = self._walk(steps, label_of, planned)
-        if model.lags is not None and len(due):
+        self.X = np.vstack([self.X, self.new]) if self.old else self.new
+        steps = Order.of(arrived, before, self.old, at)
+        runs = self._walk(steps, planned)
+        if model.lags is not None and len(at):
             model.lags.add(planned.values)
-        model.learned += len(due)
-        for key in old:
-            del model.waiting.rows[key]
-        self.learned[at[~waited] - self.old] = True
+        model.learned += len(at)
+        model.waiting.remove(old, places)
         return runs
 
-    def _gather(self, old: list[Key]) -> None:
+    def _gather(self, places: Steps) -> None:
         """Bring the rows that waited, what was predicted of them, and when they came."""
-        model = self.model
-        self.old = len(old)
-        self.X = model.waiting.dense(old, model.coder.width)
-        waiting = [model.waiting.rows[key] for key in old]
-        self.stamps = np.array([row.stamp for row in waiting] + [0.0] * len(self.keys))
+        model, n = self.model, len(self.keys)
+        self.old = len(places)
+        rows = model.waiting.kept(places)
+        self.X = rows.dense(model.coder.width)
+        self.stamps = np.append(rows.stamps, np.zeros(n))
         width = model.target.width
-        self.predicted = np.zeros((self.old + len(self.keys), width))
-        if all(len(row.predicted) == 8 * width for row in waiting):
-            given = np.frombuffer(b"".join(row.predicted for row in waiting))
-            self.predicted[: self.old] = given.reshape(self.old, width)
+        self.predicted = np.zeros((self.old + n, width))
+        if (rows.widths == width).all():
+            self.predicted[: self.old] = rows.predicted.reshape(self.old, width)
             return
-        for k, row in enumerate(waiting):
-            self.predicted[k] = model.target.as_active(row.outputs[np.newaxis])
+        for k, outputs in enumerate(rows.outputs()):
+            self.predicted[k] = model.target.as_active(outputs[np.newaxis])
 
-    def _walk(self, steps: Steps, label_of: Steps, planned: Planned) -> list[Run]:
+    def _walk(self, steps: Order, planned: Planned) -> list[Run]:
         """Go through the steps in pieces during which nothing is opened."""
         model = self.model
-        opened = dict(planned.opened)
+        opened = {int(steps.labels[j]): label for j, label in planned.opened}
         runs: list[Run] = []
-        for start, stop, width in self._pieces(steps, label_of, opened):
+        for start, stop, width in self._pieces(steps, opened):
             engine = model.engine
             assert engine is not None
             if model.transform is None:
                 engine.add_features(max(width - engine.features, 0))
             before = model.target
-            label = opened.get(int(label_of[start]))
-            if label is not None:
-                model.meet(label)
-            runs += self._piece(steps[start:stop], label_of[start:stop], planned.values, before)
+            if start in opened:
+                model.meet(opened[start])
+            runs += self._piece(steps.cut(start, stop), planned.values, before)
             model.settle(before)
             self.predicted = model.target.as_active(self.predicted)
         return runs
 
-    def _pieces(
-        self, steps: Steps, label_of: Steps, opened: dict[int, Any]
-    ) -> list[tuple[int, int, int]]:
+    def _pieces(self, steps: Order, opened: dict[int, Any]) -> list[tuple[int, int, int]]:
         """Cut where a column, a class or a stride of the monitor begins."""
-        model, cuts = self.model, {0, len(steps)}
-        labels = np.flatnonzero(label_of >= 0)
-        for at in labels[np.isin(label_of[labels], list(opened))].tolist() if opened else ():
+        model, cuts = self.model, {0, len(steps.order)}
+        for at in opened:
             cuts.update((at, at + 1))
         if model.monitor is not None:
-            strides = np.arange(model.monitor.rows_to_stride() - 1, len(labels), STRIDE)
-            cuts.update((labels[strides] + 1).tolist())
+            cuts.update((steps.labels[model.monitor.rows_to_stride() - 1 :: STRIDE] + 1).tolist())
         grows = {}
         if len(self.keys):  # labels that come before the first row do not see what it opens
-            for row, width in self.widths:
-                grows[int(np.flatnonzero(steps == self.old + row)[0])] = width
+            grows = {int(steps.rows[row]): width for row, width in self.widths}
         ordered, width, pieces = sorted(cuts | set(grows)), 0, []
         for start, stop in itertools.pairwise(ordered):
             width = grows.get(start, width)
             pieces.append((start, stop, width))
         return pieces
 
-    def _piece(self, steps: Steps, labels: Steps, values: NDArray[Any], before: Any) -> list[Run]:
+    def _piece(self, piece: Piece, values: NDArray[Any], before: Any) -> list[Run]:
         """Let the engine go through steps, and the monitor see what was learned."""
         model, engine = self.model, self.model.engine
         assert engine is not None
-        comes = steps >= 0
-        rows = np.where(comes, steps, ~steps)
-        used, where = np.unique(rows, return_inverse=True)
-        mine = values[labels[~comes]]
+        first, last, came = piece.first, piece.last, piece.came
+        mine = values[piece.labels]
         coded = model.coded(mine, before)
-        Y = np.zeros((len(used), engine.outputs))
-        Y[where[~comes]] = coded
-        X = np.ascontiguousarray(model.seen_by_engine(self.X[used])[:, : engine.features])
-        if X.shape[1] < engine.features:  # what a label has opened meanwhile was 0 then
-            X = np.pad(X, ((0, 0), (0, engine.features - X.shape[1])))
-        outputs, stamps = np.zeros(Y.shape), self.stamps[used]
-        local = np.where(comes, where, ~where)
-        model.now = engine.replay(X, Y, local, self._pace(used), stamps, model.now, outputs)
-        self.stamps[used] = stamps
-        active = before.active(outputs[where[comes]])
-        self.predicted[rows[comes]] = active
-        if len(mine):
-            made = self.predicted[rows[~comes]]
-            model.observe(made, before.active(coded), mine, np.ones(len(mine), bool))
+        Y = np.zeros((last - first, engine.outputs))
+        Y[piece.told - first] = coded
+        X, outputs, stamps = self._seen()[first:last], np.zeros(Y.shape), self.stamps[first:last]
+        pace = self._pace(first, last)
+        model.now = engine.replay(X, Y, piece.order, pace, stamps, model.now, outputs)
+        active = before.active(outputs[came.start - first : came.stop - first])
+        self.predicted[came] = active
+        if len(mine) and model.monitor is not None:
+            everyone = np.ones(len(mine), bool)
+            model.observe(self.predicted[piece.told], before.active(coded), mine, everyone)
         return [Run(before, active, None)] if len(active) else []
 
-    def _pace(self, used: Steps) -> Any:
+    def _seen(self) -> Array:
+        """Return all rows as the engine sees them now."""
+        engine = self.model.engine
+        assert engine is not None
+        if self._rows is None or self._rows.shape[1] != engine.features:
+            rows = self.model.seen_by_engine(self.X)[:, : engine.features]
+            missing = engine.features - rows.shape[1]
+            if missing:  # what a label has opened meanwhile was 0 then
+                rows = np.pad(rows, ((0, 0), (0, missing)))
+            self._rows = np.ascontiguousarray(rows)
+        return self._rows
+
+    def _pace(self, first: int, last: int) -> Any:
         """Return how fast time passes with each row; rows that waited do not come again."""
         if self.weights is None:
             several = self.model.settings.several_experts
             return np.zeros(1) if several else (np.ones(1), np.zeros(1))
-        new = np.maximum(used - self.old, 0)
-        return self.weights.cut(new).pace
+        if first >= self.old:
+            return self.weights.cut(slice(first - self.old, last - self.old)).pace
+        return self.weights.cut(np.maximum(np.arange(first, last) - self.old, 0)).pace
 
     def keep_waiting(self, arrived: Array) -> None:
         """Keep the rows whose labels have not come."""
         left = np.flatnonzero(~self.learned)
         at = self.old + left
-        keys = [self.keys[t] for t in left.tolist()]
-        self.model.waiting.keep(
-            keys, self.new[left], self.stamps[at], arrived[left], self.predicted[at]
-        )
+        rows = Kept.of(self.new[left], self.stamps[at], arrived[left], self.predicted[at])
+        self.model.waiting.keep(some_keys(self.keys, left), rows)

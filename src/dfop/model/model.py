@@ -166,11 +166,11 @@ class Model:
             start = part.stop
         self.clock = weights.clock
         # Only differences matter: the count starts anew where no row waits.
-        self.now = weights.passed(self.now, n) if self.waiting.rows else 0.0
+        self.now = weights.passed(self.now, n) if self.waiting.count else 0.0
         if not self.by_name:
             self.rows += n
             self.learned += int(np.count_nonzero(seen))
-        if self.waiting.rows:
+        if self.waiting.count:
             self._expire(weights)
         return runs
 
@@ -288,7 +288,9 @@ class Model:
             self.open_lags()
         columns = self.column_ids(batch)
         try:
-            rows, widths = self.coder.code(batch.numbers, batch.texts, columns, weights.times)
+            rows, widths = self.coder.code(
+                batch.numbers, batch.texts, columns, weights.times, batch.gaps
+            )
         except KindError as error:
             refuse_kind(batch, error)
         try:
@@ -420,7 +422,9 @@ class Model:
         """Return the outputs that make the predictions of rows, with the model as it is now."""
         self.check_rows(batch)
         try:
-            rows = self.coder.code_to_predict(batch.numbers, batch.texts, self.column_ids(batch))
+            rows = self.coder.code_to_predict(
+                batch.numbers, batch.texts, self.column_ids(batch), batch.gaps
+            )
         except KindError as error:
             refuse_kind(batch, error)
         return self.outputs_of(rows)

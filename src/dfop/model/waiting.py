@@ -3,34 +3,63 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .keys import Key, KeyPlaces, Keys
+from .queues import Places, Queue, RaggedQueue
+
 Array = NDArray[np.float64]
-Key = int | str
+
+_FEW = 64  # places that are empty are no matter
 
 
-class WaitingRow(NamedTuple):
-    """One row that waits."""
+class Kept(NamedTuple):
+    """What is kept of rows, one after the other."""
 
-    columns: bytes
-    """Which coded columns are not 0 (int32)."""
-    values: bytes
-    """Their values (float64)."""
-    stamp: float
-    """How much had been forgotten when it came."""
-    arrived: float
+    cells: Places
+    """How many cells of each are not 0."""
+    columns: NDArray[np.int32]
+    """The coded columns of these."""
+    values: Array
+    """Their values."""
+    stamps: Array
+    """How much had been forgotten when each row came."""
+    arrived: Array
     """When it came: its number, or its time in seconds."""
-    predicted: bytes
-    """What the engine predicted then (float64)."""
+    widths: Places
+    """How many outputs there were then."""
+    predicted: Array
+    """What the engine predicted then."""
 
-    @property
-    def outputs(self) -> Array:
-        """What was predicted."""
-        return np.frombuffer(self.predicted)
+    @classmethod
+    def of(cls, rows: Array, stamps: Array, arrived: Array, predicted: Array) -> Kept:
+        """Take what must be kept of coded rows."""
+        at, columns = np.nonzero(rows)
+        n, width = predicted.shape
+        return cls(
+            np.bincount(at, minlength=n),
+            columns.astype(np.int32),
+            rows[at, columns],
+            stamps,
+            arrived,
+            np.full(n, width),
+            predicted.ravel(),
+        )
+
+    def dense(self, width: int) -> Array:
+        """Return rows as wide as they would be coded now: what is new since was 0 then."""
+        out = np.zeros((len(self.cells), width))
+        out[np.repeat(np.arange(len(self.cells)), self.cells), self.columns] = self.values
+        return out
+
+    def outputs(self) -> list[Array]:
+        """Return what was predicted of each row."""
+        return np.split(self.predicted, np.cumsum(self.widths))[:-1]
 
 
 class WaitingRows:
@@ -46,138 +75,155 @@ class WaitingRows:
 
     def __init__(self, limit: int, expiry: float | None) -> None:
         self.limit, self.expiry = limit, expiry
-        self.rows: dict[Key, WaitingRow] = {}
         self.expired = 0
         """How many rows were given up."""
+        self._clear()
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> WaitingRows:
-        copied = WaitingRows(self.limit, self.expiry)
-        copied.rows, copied.expired = dict(self.rows), self.expired  # a row is never changed
-        return copied
+    def _clear(self) -> None:
+        self.count = 0
+        """How many rows wait."""
+        self._places = KeyPlaces()
+        self._cells = RaggedQueue(np.int32, np.float64)
+        self._predicted = RaggedQueue(np.float64)
+        self._stamps, self._arrived = Queue(np.float64), Queue(np.float64)
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return self.count
 
     def __iter__(self) -> Iterator[Key]:
-        return iter(self.rows)
+        return iter(self._places.keys)
 
-    def __contains__(self, key: Key) -> bool:
-        return key in self.rows
+    @property
+    def places(self) -> int:
+        """How many places there are: of rows that wait, and of some that did."""
+        return len(self._stamps)
 
-    def check_waiting(self, keys: Iterable[Key]) -> None:
-        """Refuse keys of rows that do not wait."""
-        for key in keys:
-            if key not in self.rows:
-                gone = f", {self.expired} have expired" if self.expired else ""
-                raise ValueError(
-                    f"no row with the key {key!r} waits for its label ({len(self)} do{gone}): "
-                    "predict_pending announces rows, and each is learned once"
-                )
+    def check_new(self, keys: Keys) -> None:
+        """Refuse keys of rows that wait already."""
+        taken = self._places.find(keys) >= 0
+        if taken.any():
+            key = keys[int(np.argmax(taken))]
+            raise ValueError(f"a row with the key {key!r} is already waiting for its label")
 
-    def expiring(self, now: float) -> list[Key]:
-        """Return rows that have waited too long, or are too many."""
-        gone: list[Key] = []
-        excess = len(self) - self.limit
-        for key, row in self.rows.items():
-            late = self.expiry is not None and now - row.arrived >= self.expiry
-            if not late and len(gone) >= excess:
-                break
-            gone.append(key)
-        return gone
+    def find(self, keys: Keys) -> Places:
+        """Return the places of rows; refuse keys of rows that do not wait."""
+        places = self._places.find(keys)
+        if (places < 0).any():
+            key = keys[int(np.argmax(places < 0))]
+            gone = f", {self.expired} have expired" if self.expired else ""
+            raise ValueError(
+                f"no row with the key {key!r} waits for its label ({len(self)} do{gone}): "
+                "predict_pending announces rows, and each is learned once"
+            )
+        return places
+
+    def expiring(self, now: float) -> int:
+        """Count the rows, the oldest, that have waited too long or are too many."""
+        excess = max(len(self) - self.limit, 0)
+        expiry, arrived = self.expiry, self._arrived.values
+        if expiry is None:
+            return excess
+        late = bisect_left(range(len(arrived)), True, key=lambda at: now - arrived[at] < expiry)
+        return max(excess, int(np.searchsorted(self._places.here, late)))
 
     def expiring_between(
-        self, keys: Sequence[Key], arrived: Array, due: Sequence[Key], before: Sequence[int]
-    ) -> list[Key]:
-        """Return rows that will have to be given up while rows arrive and labels between them.
+        self, arrived: Array, keys: Keys, due: Places, before: NDArray[np.int64]
+    ) -> int:
+        """Count the rows that will have to be given up while rows arrive and labels between them.
 
         As if every row and every label came in a call of its own; a label that comes too late for
-        its row is refused.
+        its row is refused. Those given up are the oldest of the rows that got no label.
+
+        Parameters
+        ----------
+        arrived : array
+            When each row comes.
+        keys : array of int or list
+            Of the rows that get a label.
+        due : array of int
+            Their places, if the rows that come were added now.
+        before : array of int
+            Before which of the rows that come each label comes.
         """
-        waiting = {key: row.arrived for key, row in self.rows.items()}
-        gone: list[Key] = []
-        labels = list(zip(due, before, strict=True))[::-1]
-        for t, (key, now) in enumerate(zip(keys, arrived.tolist(), strict=True)):
-            while labels and labels[-1][1] <= t:
-                self._take(waiting, labels.pop()[0])
-            waiting[key] = now
-            while waiting:
-                oldest, when = next(iter(waiting.items()))
-                late = self.expiry is not None and now - when >= self.expiry
-                if not late and len(waiting) <= self.limit:
-                    break
-                del waiting[oldest]
-                gone.append(oldest)
-        for key, _ in labels[::-1]:
-            self._take(waiting, key)
+        here = self._places.here
+        when = np.concatenate([self._arrived.values, arrived]).tolist()
+        first = len(when) - len(arrived)
+        order = [*here.tolist(), *range(first, len(when))]  # of those that wait
+        labelled = np.full(len(when), len(arrived) + 1)
+        labelled[due] = before
+        told = labelled.tolist()  # before which row each has its label
+        labels = np.searchsorted(before, np.arange(len(arrived)), side="right").tolist()
+        oldest, gone, expiry = 0, 0, self.expiry
+        for t, now in enumerate(arrived.tolist()):
+            while oldest < len(here) + t + 1:
+                place = order[oldest]
+                late = expiry is not None and now - when[place] >= expiry
+                many = len(here) + t + 1 - labels[t] - gone > self.limit
+                if told[place] > t:
+                    if not (late or many):
+                        break
+                    if told[place] <= len(arrived):
+                        self._refuse_late(keys[int(np.argmax(due == place))])
+                    gone += 1
+                oldest += 1
         return gone
 
     @staticmethod
-    def _take(waiting: dict[Key, float], key: Key) -> None:
-        if waiting.pop(key, None) is None:
-            raise ValueError(
-                f"the label of row {key!r} comes too late: the row has expired by then; raise "
-                "pending_limit or pending_expiry, or leave the label away"
-            )
+    def _refuse_late(key: Key) -> None:
+        raise ValueError(
+            f"the label of row {key!r} comes too late: the row has expired by then; raise "
+            "pending_limit or pending_expiry, or leave the label away"
+        )
 
-    def give_up(self, gone: Sequence[Key]) -> None:
-        """Stop waiting for the labels of rows; warn the first time."""
-        if not gone:
+    def give_up(self, count: int) -> None:
+        """Stop waiting for the labels of the oldest rows; warn the first time."""
+        if not count:
             return
         first = self.expired == 0
-        for key in gone:
-            del self.rows[key]
-        self.expired += len(gone)
+        gone = self._places.oldest(count)
+        self.remove(gone, self.find(gone))
+        self.expired += count
         if first:
             warnings.warn(
-                f"{len(gone)} rows were given up that waited for their label (the first: "
+                f"{count} rows were given up that waited for their label (the first: "
                 f"{gone[0]!r}): at most pending_limit={self.limit} wait, no longer than "
                 f"pending_expiry={self.expiry}; expired_ counts them",
                 UserWarning,
                 stacklevel=4,
             )
 
-    def keep(
-        self, keys: Sequence[Key], rows: Array, stamps: Array, arrived: Array, predicted: Array
-    ) -> None:
-        """Keep coded rows, in their order."""
-        at, columns = np.nonzero(rows)
-        ends = np.searchsorted(at, np.arange(len(keys) + 1)).tolist()
-        cells, values = columns.astype(np.int32).tobytes(), rows[at, columns].tobytes()
-        outputs, size = predicted.tobytes(), predicted.shape[1] * 8
-        for t, (key, stamp, when) in enumerate(
-            zip(keys, stamps.tolist(), arrived.tolist(), strict=True)
-        ):
-            start, stop = ends[t], ends[t + 1]
-            self.rows[key] = WaitingRow(
-                cells[4 * start : 4 * stop],
-                values[8 * start : 8 * stop],
-                stamp,
-                when,
-                outputs[size * t : size * (t + 1)],
-            )
+    def keep(self, keys: Keys, rows: Kept) -> None:
+        """Keep rows, in their order."""
+        if not len(keys):
+            return
+        self.count += len(keys)
+        self._places.add(keys)
+        self._cells.add(rows.cells, rows.columns, rows.values)
+        self._predicted.add(rows.widths, rows.predicted)
+        self._stamps.add(rows.stamps)
+        self._arrived.add(rows.arrived)
 
-    def dense(self, keys: Iterable[Key], width: int) -> Array:
-        """Return rows as wide as they would be coded now: what is new since was 0 then."""
-        chosen = [self.rows[key] for key in keys]
-        out = np.zeros((len(chosen), width))
-        at = np.repeat(np.arange(len(chosen)), [len(row.columns) // 4 for row in chosen])
-        columns = np.frombuffer(b"".join(row.columns for row in chosen), np.int32)
-        out[at, columns] = np.frombuffer(b"".join(row.values for row in chosen))
-        return out
+    def kept(self, places: Places) -> Kept:
+        """Return what is kept of rows."""
+        cells, (columns, values) = self._cells.take(places)
+        widths, (predicted,) = self._predicted.take(places)
+        stamps, arrived = self._stamps.values[places], self._arrived.values[places]
+        return Kept(cells, columns, values, stamps, arrived, widths, predicted)
 
+    def all_kept(self) -> Kept:
+        """Return what is kept of all rows, oldest first."""
+        return self.kept(self._places.here)
 
-def check_keys(keys: Iterable[Any], n: int | None) -> list[Key]:
-    """Return keys as a list; refuse what is no key, and equal ones."""
-    if isinstance(keys, str):
-        raise ValueError(f"keys must be a list of keys, not the single string {keys!r}")
-    names = keys.tolist() if isinstance(keys, np.ndarray) else list(keys)
-    if not set(map(type, names)) <= {int, str}:
-        names = [key.item() if isinstance(key, np.generic) else key for key in names]
-        for key in names:
-            if isinstance(key, bool) or not isinstance(key, int | str):
-                raise ValueError(f"the key {key!r} must be an int or a str")
-    if not names or (n is not None and len(names) != n):
-        raise ValueError(f"{len(names)} keys for {n if n is not None else 'no'} rows")
-    if len(set(names)) != len(names):
-        raise ValueError("every row needs a key of its own, but some keys are equal")
-    return names
+    def remove(self, keys: Keys, places: Places) -> None:
+        """Stop waiting for the labels of rows."""
+        if not len(places):
+            return
+        self.count -= len(places)
+        front = self._places.remove(keys, places)
+        queues: tuple[Any, ...] = (self._cells, self._predicted, self._stamps, self._arrived)
+        for queue in queues:
+            queue.drop(front)
+        if self.places > 2 * len(self) + _FEW:  # labels that come out of order leave gaps
+            left, rows = self._places.keys, self.all_kept()
+            self._clear()
+            self.keep(left, rows)

@@ -193,13 +193,12 @@ def influence_curves(history: History, most: int) -> tuple[Array, dict[str, Arra
     looks = [look for look in history.looks.all() if look.influence]
     rows = np.array([look.row for look in looks], dtype=np.float64)
     names = list(dict.fromkeys(name for look in looks for name in look.influence))
-    table = {
-        name: _median(np.array([look.influence.get(name, 0.0) for look in looks])) for name in names
-    }
+    table = np.array([[look.influence.get(name, 0.0) for look in looks] for name in names])
+    smooth = dict(zip(names, _median(table), strict=True))
     # A feature that mattered once counts half of what it did, so that what is over is seen, too.
-    kept = sorted(names, key=lambda name: -max(table[name][-1], 0.5 * float(table[name].max())))
-    kept = sorted(kept[:most], key=lambda name: -table[name][-1])
-    return rows, {name: table[name] for name in kept}
+    kept = sorted(names, key=lambda name: -max(smooth[name][-1], 0.5 * float(smooth[name].max())))
+    kept = sorted(kept[:most], key=lambda name: -smooth[name][-1])
+    return rows, {name: smooth[name] for name in kept}
 
 
 def settled_from(history: History) -> int:
@@ -221,8 +220,13 @@ def _starts(count: int, groups: int) -> NDArray[np.intp]:
 
 
 def _median(values: Array) -> Array:
-    """Return running medians; near the ends over fewer values."""
-    half = SMOOTH // 2
-    return np.array(
-        [np.median(values[max(0, t - half) : t + half + 1]) for t in range(len(values))]
-    )
+    """Return running medians along the last axis; near the ends over fewer values."""
+    n, half = values.shape[-1], SMOOTH // 2
+    if n == 0:
+        return values
+    beyond = [(0, 0)] * (values.ndim - 1) + [(half, half)]
+    padded = np.pad(values, beyond, constant_values=np.nan)
+    ordered = np.sort(np.lib.stride_tricks.sliding_window_view(padded, SMOOTH, axis=-1), axis=-1)
+    t = np.arange(n)
+    counts = np.minimum(t, half) + np.minimum(t[::-1], half) + 1  # NaN are sorted behind them
+    return np.asarray((ordered[..., t, (counts - 1) // 2] + ordered[..., t, counts // 2]) / 2)

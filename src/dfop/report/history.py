@@ -121,6 +121,11 @@ class History:
         """How many rows were added."""
         return self.pieces.rows
 
+    @property
+    def simple(self) -> str:
+        """What the second rival says: the commonest class, or the mean."""
+        return "majority" if self.task == "classification" else "mean so far"
+
     # -- what happens -------------------------------------------------------------------------
 
     def rows_to_look(self) -> int:
@@ -167,7 +172,8 @@ class History:
         if n == 0:
             return
         rows = self._errors(truth, predicted, counted) | self._inside(truth, ends)
-        rows["time"] = seconds
+        if time is not None:
+            rows["time"] = seconds
         now = np.column_stack([rows["error"], *(_known(rows, name) for name in _NOW[1:])])
         means = self.recent.add(now)
         rows["least"] = rows["most"] = means[:, 0]
@@ -234,16 +240,17 @@ class History:
         rows = {"rivals": there}
         for name, error in zip(("error", "no_change", "simple"), errors, strict=True):
             counted = error if name == "error" else np.where(said.known, error, 0.0)
-            short = "absolute" if name == "error" else f"{name}_absolute"
+            if self.task == "classification":
+                rows[name] = np.asarray(counted, np.float64)
+                continue
             with np.errstate(over="ignore", under="ignore"):
-                rows[name] = np.asarray(counted, np.float64) ** 2
-                rows[short] = np.abs(np.asarray(counted, np.float64))
+                rows[name] = np.square(counted)
+            rows["absolute" if name == "error" else f"{name}_absolute"] = np.abs(counted)
         return rows
 
     def _inside(self, truth: Any, ends: Array | None) -> dict[str, Array]:
-        zeros = np.zeros(len(truth))
         if ends is None:
-            return {"intervals": zeros, "inside": zeros, "width": zeros}
+            return {}
         given: NDArray[np.bool_] = np.asarray(np.isfinite(ends).all(axis=1))
         low, high = np.where(given[:, None], ends, 0.0).T
         inside = given & (low <= truth) & (truth <= high)
@@ -349,6 +356,8 @@ def _described(alarm: Any) -> dict[str, Any]:
 
 def _known(rows: dict[str, Array], name: str) -> Array:
     """Return a figure, NaN where a row lacks it."""
+    if name not in rows:
+        return np.full(len(rows["error"]), np.nan)
     given = rows["intervals" if name == "inside" else "rivals"] > 0
     return np.where(given, rows[name], np.nan)
 

@@ -100,11 +100,10 @@ def draw_error(ax: Axes, history: History) -> None:
     ['model', 'no-change', 'mean so far']
     """
     curves = error_curves(history, few_groups(history))
-    simple = history.summary()["error"]["simple"]
     lines = [
         ("model", curves.model, COLOURS[0], 2.0),
         ("no-change", curves.no_change, COLOURS[1], 1.2),
-        (simple, curves.simple, GREY, 1.2),
+        (history.simple, curves.simple, GREY, 1.2),
     ]
     ax.fill_between(
         curves.rows, curves.least, curves.most, color=COLOURS[0], alpha=0.18, linewidth=0
@@ -215,7 +214,7 @@ def draw_coverage(ax: Axes, history: History) -> None:
     ax.plot(rows[finite], share[finite], color=COLOURS[0], linewidth=1.8)
     low = float(np.min(share[finite], initial=history.coverage))
     ax.set_ylim(max(0.0, low - 0.05), 1.005)
-    ax.yaxis.set_major_formatter(_formatter("{:.0f} %", 100.0))
+    ax.yaxis.set_major_formatter(_formatter("{:.3g} %", 100.0))
     ax.set_ylabel("targets inside")
     _along_rows(ax, history)
     name_ends(ax, [("wanted", history.coverage, GREY)], fontsize=8.5)

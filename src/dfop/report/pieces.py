@@ -48,13 +48,14 @@ class Pieces:
         return -(-self.rows // self.length)
 
     def add(self, rows: dict[str, Array]) -> None:
-        """Add the figures of further rows."""
+        """Add the figures of further rows; a figure that is left out adds nothing."""
         n, at = len(next(iter(rows.values()))), 0
         while at < n:
             stop = min(n, at + self.most * self.length - self.rows)
             piece = (self.rows + np.arange(stop - at)) // self.length
-            for name, how in self.columns.items():
-                _gather(how, self._values[name], piece, rows[name][at:stop])
+            starts = np.flatnonzero(np.diff(piece, prepend=-1))
+            for name, values in rows.items():
+                _gather(self.columns[name], self._values[name], piece, starts, values[at:stop])
             self.rows += stop - at
             at = stop
             if self.rows == self.most * self.length:
@@ -98,18 +99,24 @@ def _empty(how: How, most: int) -> Array:
     return np.full(most, 0.0 if how == "sum" else np.nan)
 
 
-def _gather(how: How, into: Array, piece: NDArray[np.intp], values: Array) -> None:
-    # `at` goes row by row in order; fmin and fmax pass over NaN, which is what pieces start with.
+def _gather(
+    how: How,
+    into: Array,
+    piece: NDArray[np.intp],
+    starts: NDArray[np.intp],
+    values: Array,
+) -> None:
+    """Add the values of rows to their pieces, which begin at the rows `starts`."""
+    touched = piece[starts]
     with np.errstate(over="ignore", invalid="ignore"):
         if how == "sum":
-            np.add.at(into, piece, values)
-        elif how == "least":
-            np.fmin.at(into, piece, values)
+            np.add.at(into, piece, values)  # row by row in order
+        elif how == "least":  # fmin and fmax pass over NaN, which is what pieces start with
+            into[touched] = np.fmin(into[touched], np.fmin.reduceat(values, starts))
         elif how == "most":
-            np.fmax.at(into, piece, values)
+            into[touched] = np.fmax(into[touched], np.fmax.reduceat(values, starts))
         else:
-            ends = np.flatnonzero(np.diff(piece, append=piece[-1] + 1))
-            into[piece[ends]] = values[ends]
+            into[touched] = values[np.append(starts[1:], len(values)) - 1]
 
 
 def _join(how: How, first: Array, second: Array) -> Array:

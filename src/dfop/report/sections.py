@@ -194,7 +194,11 @@ def alarm_section(summary: dict[str, Any]) -> str:
 def _alarm_row(alarm: dict[str, Any], timed: bool) -> str:
     clear = {name: z for name, z in alarm["moved"].items() if abs(z) > 3}
     moved = ", ".join(f"<q>{marked_up(name, 40)}</q> {z:+.1f}" for name, z in clear.items())
-    when = f"<td>{marked_up('' if alarm['time'] is None else alarm['time'])}</td>" if timed else ""
+    when = (
+        f"<td class=when>{marked_up('' if alarm['time'] is None else alarm['time'])}</td>"
+        if timed
+        else ""
+    )
     return (
         f'<tr><td class="number">{alarm["row"]:,}</td>{when}'
         f'<td class="number">{alarm["began"]:,}</td>'
@@ -220,7 +224,7 @@ def feature_section(history: History, summary: dict[str, Any]) -> str:
     )
     table = (
         "<table><caption>Share of the influence now: how far a feature moves the prediction as it "
-        "varies, given the others, in the linear part of the model</caption>"
+        "varies, given the others, by the linear weights of the model</caption>"
         f'<tr><th>feature</th><th class="number">share</th></tr>{rows}</table>'
     )
     draw = pictures.draw_influence
@@ -283,7 +287,7 @@ def bad_section(history: History, summary: dict[str, Any]) -> str:
     heading = heading.replace("<section>", '<section class="pair">')
     return (
         f'{heading}<div><table><tr><th>kind</th><th class="number">rows</th></tr>{rows}</table>'
-        f'</div><div class="scroll"><table><tr><th class="number">row</th><th>what is wrong with '
+        f'</div><div><table><tr><th class="number">row</th><th>what is wrong with '
         f"the first ones</th></tr>{first}</table></div></section>"
     )
 

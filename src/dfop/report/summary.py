@@ -79,7 +79,7 @@ def _errors(history: History) -> dict[str, Any]:
         "overall": _share(history, "error", None),
         "no_change_now": now[1],
         "no_change": _share(history, "no_change", "rivals"),
-        "simple": "majority" if history.task == "classification" else "mean so far",
+        "simple": history.simple,
         "simple_now": now[2],
         "simple_overall": _share(history, "simple", "rivals"),
     }

@@ -81,8 +81,7 @@ def zoomable(history: History) -> Zoom:
         shares = {}
     layout = need("bokeh.layouts", extra="report").column(plots, sizing_mode="stretch_width")
     item = need("bokeh.embed", extra="report").json_item(layout, PLACE)
-    simple = history.summary()["error"]["simple"]
-    errors = [("model", COLOURS[0]), ("no-change", COLOURS[1]), (simple, GREY)]
+    errors = [("model", COLOURS[0]), ("no-change", COLOURS[1]), (history.simple, GREY)]
     return Zoom(item, errors, list(zip(shares, COLOURS, strict=False)))
 
 
@@ -139,7 +138,7 @@ def _errors(history: History, along: Any) -> Any:
         ("rows", "@row{0,0}"),
         ("model", f"@model{form}"),
         ("no-change", f"@no_change{form}"),
-        (history.summary()["error"]["simple"], f"@simple{form}"),  # a word of ours
+        (history.simple, f"@simple{form}"),
     ]
     plot.add_tools(models.HoverTool(tooltips=tips, mode="vline", renderers=[line]))
     return plot

@@ -50,8 +50,8 @@ class OnePassLearner(SklearnLearner):
         labels = y if not len(self._under_way) else np.concatenate([self._under_way, y])
         due = np.arange(self._known, known[-1])
         before = np.searchsorted(known, due, side="right")
-        keys = list(range(first, first + len(y)))
-        arriving = due.tolist(), labels[: len(due)], before
+        keys = range(first, first + len(y))
+        arriving = range(self._known, int(known[-1])), labels[: len(due)], before
         offered = {"time": batch.time, **({"labels": arriving} if len(due) else {})}
         predicted = self.call("predict_pending", self.form(batch), keys, **offered)
         self._under_way, self._known = labels[len(due) :], int(known[-1])

@@ -20,9 +20,10 @@ from dfop.files.monitoring import describe_monitor
 from dfop.files.targets import read_target
 from dfop.files.values import Reading, listed, number, texts, truth, whole, within
 from dfop.files.waiting import describe_waiting
+from dfop.model.keys import check_keys
 from dfop.model.model import new_monitor
 from dfop.model.settings import Settings
-from dfop.model.waiting import WaitingRows, check_keys
+from dfop.model.waiting import Kept, WaitingRows
 
 from .engines import is_fresh, old_engine
 from .lags import of_arrays, of_river
@@ -149,7 +150,7 @@ class _Arrays(_Old):
             "monitor": self.write_monitor(target, self.outputs, classes),
             "lags": lags,
             "clock": state["clock"],
-            "now": now if waiting.rows else 0.0,
+            "now": now if len(waiting) else 0.0,
         }
         return self.parts(parts, waiting), self.arrays
 
@@ -204,7 +205,7 @@ class _Arrays(_Old):
             predicted = self.reading.take("waiting_outputs", (len(keys), outputs))
             stamps = -stamps
         arrived = np.arange(len(keys), dtype=np.float64)
-        waiting.keep(check_keys(keys, None), rows, stamps, arrived, predicted)
+        waiting.keep(check_keys(keys, None), Kept.of(rows, stamps, arrived, predicted))
         return waiting
 
 

@@ -1,0 +1,153 @@
+"""Keys of rows, and the places of the rows in a queue.
+
+Keys that are whole numbers and rise by one from row to row, as numbers of rows do, are a range and
+need no table: the difference to the first of them is the place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from .queues import Places, Queue
+
+Key = int | str
+Keys = list[Key] | range
+"""Keys that rise by one are a range, and all others a list."""
+
+
+def check_keys(keys: Iterable[Any], n: int | None) -> Keys:
+    """Return keys; refuse what is no key, and equal ones."""
+    if isinstance(keys, str):
+        raise ValueError(f"keys must be a list of keys, not the single string {keys!r}")
+    names = keys if isinstance(keys, range) and keys.step == 1 else _read(keys)
+    if not len(names) or (n is not None and len(names) != n):
+        raise ValueError(f"{len(names)} keys for {n if n is not None else 'no'} rows")
+    if isinstance(names, list) and len(set(names)) != len(names):
+        raise ValueError("every row needs a key of its own, but some keys are equal")
+    return names
+
+
+def _read(keys: Iterable[Any]) -> Keys:
+    names = keys.tolist() if isinstance(keys, np.ndarray) else list(keys)
+    if not set(map(type, names)) <= {int, str}:
+        names = [key.item() if isinstance(key, np.generic) else key for key in names]
+        for key in names:
+            if isinstance(key, bool) or not isinstance(key, int | str):
+                raise ValueError(f"the key {key!r} must be an int or a str")
+    return _in_line(names)
+
+
+def _in_line(names: list[Key]) -> Keys:
+    """Return keys that rise by one as a range."""
+    if not names or isinstance(names[0], str):
+        return names
+    line = range(names[0], names[0] + len(names))
+    return line if names[-1] == line[-1] and names == list(line) else names
+
+
+def some_keys(keys: Keys, which: Places) -> Keys:
+    """Return some of the keys, in their order."""
+    if isinstance(keys, range) and len(which):
+        first, last = int(which[0]), int(which[-1])
+        if last - first + 1 == len(which):
+            return keys[first : last + 1]
+    return [keys[j] for j in which.tolist()]
+
+
+def places_in(line: range, keys: Keys) -> Places:
+    """Return the place of each key among keys that rise by one, -1 where it is none of them."""
+    if isinstance(keys, list):
+        first = line.start  # a text is searched for in all of a range
+        at = [key - first if isinstance(key, int) and key in line else -1 for key in keys]
+        return np.array(at, np.int64)
+    places = np.full(len(keys), -1)
+    first, last = max(line.start, keys.start), min(line.stop, keys.stop)
+    if first < last:
+        places[first - keys.start : last - keys.start] = np.arange(
+            first - line.start, last - line.start
+        )
+    return places
+
+
+def places_among(all_keys: Keys, keys: Keys) -> Places:
+    """Return the place of each key among others, -1 where it is none of them."""
+    if isinstance(all_keys, range):
+        return places_in(all_keys, keys)
+    table = dict(zip(all_keys, range(len(all_keys)), strict=True))
+    return np.array([table.get(key, -1) for key in keys], np.int64)
+
+
+class KeyPlaces:
+    """The place of each key in a queue: added behind, dropped in front, removed anywhere."""
+
+    def __init__(self) -> None:
+        self._line: range | None = range(0)
+        """The keys of all places, where they rise by one; there is no table then."""
+        self._numbers: dict[Key, int] = {}
+        """The table: places, counted from the very first row."""
+        self._dropped = 0
+        self._here = Queue(np.bool_)
+        """Of every place: whether its row was not removed."""
+        self._count = 0
+
+    @property
+    def here(self) -> Places:
+        """The places of all rows that were not removed."""
+        return np.flatnonzero(self._here.values)
+
+    @property
+    def keys(self) -> Keys:
+        """Their keys, in the same order."""
+        return list(self._numbers) if self._line is None else some_keys(self._line, self.here)
+
+    def oldest(self, count: int) -> Keys:
+        """Return the keys of so many rows in front."""
+        return self.keys[:count] if self._line is not None else [*islice(self._numbers, count)]
+
+    def find(self, keys: Keys) -> Places:
+        """Return the place of each key, -1 of one that is not here."""
+        if self._line is None:
+            get, none = self._numbers.get, self._dropped - 1
+            return np.array([get(key, none) for key in keys], np.int64) - self._dropped
+        places = places_in(self._line, keys)
+        if self._count < len(self._here):
+            places[~self._here.values[places]] = -1
+        return places
+
+    def add(self, keys: Keys) -> None:
+        """Add rows behind."""
+        if not self._count:
+            self._line = keys if isinstance(keys, range) else None
+        elif self._line is not None:
+            if isinstance(keys, range) and keys.start == self._line.stop:
+                self._line = range(self._line.start, keys.stop)
+            else:
+                self._make_table()
+        if self._line is None:
+            end = self._dropped + len(self._here)
+            self._numbers.update(zip(keys, range(end, end + len(keys)), strict=True))
+        self._here.add(np.ones(len(keys), np.bool_))
+        self._count += len(keys)
+
+    def _make_table(self) -> None:
+        numbers = (self._dropped + self.here).tolist()
+        self._numbers, self._line = dict(zip(self.keys, numbers, strict=True)), None
+
+    def remove(self, keys: Keys, places: Places) -> int:
+        """Forget rows, and return how many places in front have none any more, and are dropped."""
+        here = self._here.values
+        here[places] = False
+        self._count -= len(places)
+        front = int(np.argmax(here)) if self._count else len(here)
+        self._here.drop(front)
+        self._dropped += front
+        if self._line is not None:
+            self._line = self._line[front:]
+        else:
+            for key in keys:
+                del self._numbers[key]
+        return front
