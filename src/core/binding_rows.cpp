@@ -4,6 +4,7 @@
 
 #include "bank.hpp"
 #include "binding.hpp"
+#include "choice.hpp"
 #include "dict_coder.hpp"
 #include "lock.hpp"
 #include "numpy_arrays.hpp"
@@ -26,7 +27,6 @@ public:
     }
 
     explicit operator bool() const { return filter_ || bank_; }
-    std::unique_lock<std::mutex> lock() { return filter_ ? filter_->lock() : bank_->lock(); }
     std::size_t features() const {
         return filter_ ? filter_->model.features() : bank_->model.features();
     }
@@ -102,6 +102,13 @@ public:
         return predict_row(row.ptr());
     }
 
+    // The number of the class that the outputs stand for; a margin is the first of them.
+    std::size_t predict_class(nb::handle row, bool margin) {
+        const Call call(*this, 0);
+        const std::vector<double>& outputs = predict_row(row.ptr());
+        return choose([&](std::size_t k) { return outputs[k]; }, outputs.size(), margin);
+    }
+
     nb::object step(nb::handle row, nb::handle given) {
         const std::span<const double> y =
             as_doubles(given, "targets must be a contiguous float64 array");
@@ -171,15 +178,13 @@ private:
         ~NotNested() { busy = false; }
     };
 
-    // From its first look at the coder to its last at the engine, a call is alone.
+    // From its first look at the coder to its last at the engine, a call is alone: whoever calls
+    // them holds the same lock.
     struct Call {
         Held held;
         NotNested not_nested;
-        std::unique_lock<std::mutex> coder, engine;
 
-        Call(NamedRows& rows, std::size_t outputs)
-            : held(rows.lock_), not_nested(rows.busy_), coder(rows.coder_.lock()) {
-            if (rows.engine_) engine = rows.engine_.lock();
+        Call(NamedRows& rows, std::size_t outputs) : held(rows.lock_), not_nested(rows.busy_) {
             if (outputs > 0)
                 require(rows.needed_engine().outputs() == outputs,
                         "one target per output is needed");
@@ -362,6 +367,7 @@ void bind_rows(nb::module_& m) {
             },
             "x"_a.none(), "y"_a.none())
         .def("predict_outputs", &NamedRows::predict_outputs, "x"_a.none())
+        .def("predict_class", &NamedRows::predict_class, "x"_a.none(), "margin"_a)
         .def("step", &NamedRows::step, "x"_a.none(), "targets"_a)
         .def(
             "code", [](NamedRows& rows, nb::handle x) { return rows.code(x, true); }, "x"_a.none())

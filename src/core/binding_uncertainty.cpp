@@ -202,7 +202,6 @@ void bind_uncertainty(nb::module_& m) {
         .def_static("shapes", &shapes<ErrorRecord, std::size_t>, "experts"_a);
 
     m.def("choose", &choose_classes, "outputs"_a.noconvert(), "margin"_a);
-    m.attr("TIE") = kTie;
     m.def("moved_weights", &moved_weights, "fast"_a.noconvert(), "slow"_a.noconvert(),
           "variances"_a.noconvert(), "discount_fast"_a, "discount_slow"_a, "rows"_a, "noise"_a);
 }

@@ -1,4 +1,4 @@
-// Which class the outputs of a row stand for: the one rule, kept here and in Python.
+// Which class the outputs of a row stand for: the one rule.
 //
 // Targets are a range of 1 apart, and outputs that differ by less than a billionth of it are equal
 // but for rounding, which is another on every machine. So those that lie within kTie of the largest

@@ -59,33 +59,39 @@ std::size_t DictCoder::read_known(PyObject* row) {
     Py_ssize_t at = 0;
     std::size_t position = 0;
     PyObject *name, *value;
-    while (PyDict_Next(row, &at, &name, &value)) {
-        double number;
-        if (position >= slots_.size()) return kNone;
-        if (PyFloat_Check(value)) {
-            number = PyFloat_AS_DOUBLE(value);
-        } else if (PyLong_Check(value)) {
-            number = PyLong_AsDouble(value);
-            if (number == -1.0 && PyErr_Occurred()) {
-                PyErr_Clear();
-                return kNone;
-            }
-        } else {
-            const std::size_t place =
-                PyUnicode_Check(value) ? known_text(name, value, position) : kNone;
-            if (place == kNone) return kNone;
-            values_[place] = 1.0;
-            ++position;
-            continue;
+    const Slot* const slots = slots_.data();
+    while (position < slots_.size() && PyDict_Next(row, &at, &name, &value)) {
+        const Slot& slot = slots[position];
+        if (slot.name.ptr() == name && slot.place != kNone && PyFloat_CheckExact(value)) {
+            const double number = PyFloat_AS_DOUBLE(value);
+            if (!is_usable(number)) return kNone;
+            values_[slot.place] = number;
+        } else if (!read_known_cell(name, value, position)) {
+            return kNone;
         }
-        if (!is_usable(number)) return kNone;
-        if (slots_[position].name.ptr() != name) column_at(name, position);
-        const std::size_t place = slots_[position].place;
-        if (place == kNone || slots_[position].name.ptr() != name) return kNone;
-        values_[place] = number;
         ++position;
     }
-    return position;
+    return position == static_cast<std::size_t>(PyDict_GET_SIZE(row)) ? position : kNone;
+}
+
+// The same for one cell; false if it is anything else.
+bool DictCoder::read_known_cell(PyObject* name, PyObject* value, std::size_t position) {
+    if (PyUnicode_Check(value)) {
+        const std::size_t place = known_text(name, value, position);
+        if (place != kNone) values_[place] = 1.0;
+        return place != kNone;
+    }
+    if (!PyFloat_Check(value) && !PyLong_Check(value)) return false;
+    const double number = PyFloat_AsDouble(value);
+    if (number == -1.0 && PyErr_Occurred()) {
+        PyErr_Clear();
+        return false;
+    }
+    column_at(name, position);
+    const Slot& slot = slots_[position];
+    if (!is_usable(number) || slot.place == kNone || slot.name.ptr() != name) return false;
+    values_[slot.place] = number;
+    return true;
 }
 
 // The coded column of a text that has one of its own, kNone otherwise.
@@ -107,9 +113,9 @@ std::size_t DictCoder::column_of(PyObject* name) const {
         return kNone;
     }
     const std::size_t column = PyLong_AsSize_t(found);
+    if (column < coder_.columns().size()) return column;
     if (PyErr_Occurred()) throw nb::python_error();
-    if (column >= coder_.columns().size()) throw nb::value_error("the names do not fit the coder");
-    return column;
+    throw nb::value_error("the names do not fit the coder");
 }
 
 // The same for a name at some position of a row, which is remembered.

@@ -56,6 +56,7 @@ private:
 
     void start_row(PyObject* row);
     std::size_t read_known(PyObject* row);
+    bool read_known_cell(PyObject* name, PyObject* value, std::size_t position);
     std::size_t known_text(PyObject* name, PyObject* value, std::size_t position);
     void read_cells(PyObject* row, bool learn);
     Cell read_cell_of(PyObject* name, PyObject* value, std::size_t position);

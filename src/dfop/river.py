@@ -420,8 +420,10 @@ class DFOPClassifier(_RiverLearner, base.MiniBatchClassifier):
         with model.lock:
             target = model.target
             assert isinstance(target, LabelTarget)
-            outputs = self._rows.outputs(x)
-            return target.order[target.choose_one(outputs)] if target.order else None
+            order = target.order
+            k = self._rows.chosen(x, margin=target.margin)
+            # the spare output is no class yet
+            return order[min(k, len(order) - 1)] if order else None
 
     def predict_proba_one(self, x: Row, **kwargs: Any) -> dict[Any, float]:
         """Predict the probability of each label for one row.

@@ -4,7 +4,7 @@
 columns of numbers, text and gaps into rows of numbers, `NamedRows` does so for dicts and lets a
 filter or bank learn them, one call at a time by `Lock`; `Intervals`, `Calibration` and
 `ErrorAlarm` say how sure a model is, row by row, and `ErrorRecord` what its experts were worth.
-`choose` is the rule by which outputs stand for classes: those within `TIE` of the largest are
+`choose` is the rule by which outputs stand for classes: those within 1e-9 of the largest are
 equal, and the first of them is chosen.
 
 The update is compiled twice, for processors with AVX2 and FMA and for all others. The environment
@@ -26,7 +26,6 @@ from ._native import (
     COVERAGES,
     LARGEST,
     MOST_TEXTS,
-    TIE,
     Bank,
     Calibration,
     Coder,
@@ -48,7 +47,6 @@ __all__ = [
     "COVERAGES",
     "LARGEST",
     "MOST_TEXTS",
-    "TIE",
     "Bank",
     "Calibration",
     "Coder",

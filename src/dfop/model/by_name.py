@@ -112,6 +112,11 @@ class RowsByName:
         self._set_lags(x)
         return self.named.predict_outputs(x)
 
+    def chosen(self, x: dict[Any, Any], *, margin: bool) -> int:
+        """Return the number of the class predicted for one row."""
+        self._set_lags(x)
+        return self.named.predict_class(x, margin)
+
     def _set_lags(self, x: dict[Any, Any]) -> None:
         if self._lag_names:
             self._refuse_lag_names(x)

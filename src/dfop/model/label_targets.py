@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
-from dfop.core import TIE, choose
+from dfop.core import choose
 from dfop.rows.target_cells import check_new_label, refuse_gap_words, target_labels
 
 from .labels import DOUBT, raw_probabilities
@@ -241,17 +241,6 @@ class LabelTarget:
     def choose(self, active: Array) -> Indices:
         """Return the numbers of the classes predicted."""
         return np.asarray(choose(np.ascontiguousarray(active), self.margin))
-
-    def choose_one(self, outputs: list[float]) -> int:
-        """Return the number of the class that the engine's outputs for one row predict."""
-        if self.margin:
-            return min(int(outputs[0] > TIE), len(self.order) - 1)
-        least = max(outputs) - TIE
-        last = len(self.order) - 1  # the spare output is no class yet
-        for k, output in enumerate(outputs):
-            if output >= least:
-                return min(k, last)
-        raise AssertionError("the largest output is one of them")
 
     def decode(self, active: Array) -> NDArray[Any]:
         """Return the labels predicted."""
