@@ -2,6 +2,7 @@
 
     python benchmarks/cli.py [rows]          # the table, also written to benchmarks/results-cli.md
     python benchmarks/cli.py memory [rows]   # resident memory along 10^7 rows
+    python benchmarks/cli.py pipe            # how long a row of a slow pipe waits for its answer
 
 Ten numbers and a target that turns round half-way. Each way goes through the file once per round,
 in turns, so that a busy machine hurts all of them alike; the best round counts. River, vw and the
@@ -191,8 +192,39 @@ def memory(rows: int) -> str:
     return "\n".join(lines)
 
 
+def pipe(rows: int = 200, pause: float = 0.05) -> str:
+    """Return how long each row of a slow pipe waited for its prediction, the default learner."""
+    X, y = arrays(rows)
+    command = [sys.executable, "-m", "dfop", "learn", "-", "-t", "y", "--task", "regression"]
+    command += ["--predictions", "-", "--quiet"]
+    waited = []
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write((",".join(NAMES) + "\n").encode())
+        for t in range(rows):
+            line = ",".join(str(cell) for cell in [*X[t], y[t]]) + "\n"
+            start = time.perf_counter()
+            process.stdin.write(line.encode())
+            process.stdin.flush()
+            if t == 0:
+                process.stdout.readline()  # the names of the columns
+            process.stdout.readline()
+            waited.append(time.perf_counter() - start)
+            time.sleep(pause)
+        process.stdin.close()
+    later = np.array(waited[1:]) * 1e3
+    return (
+        f"first answer after {waited[0]:.1f} s, start of Python included; the others after "
+        f"{np.median(later):.1f} ms (median), {later.max():.1f} ms (longest of {len(later)})"
+    )
+
+
 def main() -> None:
     given = sys.argv[1:]
+    if given[:1] == ["pipe"]:
+        print(pipe())
+        return
     if given[:1] == ["memory"]:
         print(memory(int(given[1]) if given[1:] else 10_000_000))
         return

@@ -13,22 +13,28 @@ from .predictions import BadMark, Predictions
 
 
 class Aside:
-    """What takes the bad rows of a run, in their order.
+    """What takes the bad rows of a run, in their order."""
 
-    Parameters
-    ----------
-    out : Appended, optional
-        The file in which they are put aside.
-    lines : bool
-        Whether that is JSON lines.
-    """
-
-    def __init__(self, out: Appended | None, lines: bool) -> None:
-        self.out, self._lines = out, lines
+    def __init__(self) -> None:
+        self.out: Appended | None = None
+        """The file in which they are put aside."""
+        self._lines = False
         self.predictions: Predictions | None = None
         self.marks: list[BadMark] = []
         """Of rows since the last good ones were taken."""
         self._earlier = 0
+
+    def open(self, path: Path, disk: Disk, length: int | None) -> None:
+        """Put rows aside in a file from now on; `length` as in `Appended`."""
+        self._lines = check_quarantine(path)
+        self.out = Appended(path, disk, length)
+        if not length:
+            self.out.append(quarantine_text((), self._lines, head=True).encode())
+
+    def close(self) -> None:
+        """Close the file, if there is one."""
+        if self.out is not None:
+            self.out.close()
 
     def append(self, bad: Sequence[BadRow]) -> None:
         """Take bad rows."""
@@ -60,14 +66,3 @@ class OnlyAside:
     def append(self, bad: Sequence[BadRow]) -> None:
         """Put rows aside without a mark among the predictions."""
         self._aside.put(bad)
-
-
-def open_aside(path: str | None, disk: Disk, length: int | None) -> Aside:
-    """Open the file for bad rows, if there is one; `length` as in `Appended`."""
-    if path is None:
-        return Aside(None, False)
-    lines = check_quarantine(Path(path))
-    out = Appended(Path(path), disk, length)
-    if not length:
-        out.append(quarantine_text((), lines, head=True).encode())
-    return Aside(out, lines)

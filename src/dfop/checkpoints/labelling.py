@@ -127,8 +127,10 @@ class Delayed:
         labels = self._with("label", y)
         predicted = model.predict_pending(
             batch,
-            list(range(first, first + n)),
-            labels=(due.tolist(), labels[: len(due)], before) if len(due) else None,
+            range(first, first + n),
+            labels=(range(self._known, int(known[-1])), labels[: len(due)], before)
+            if len(due)
+            else None,
             **self._learner.given(batch),
         )
         all_rows = {

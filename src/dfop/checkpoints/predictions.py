@@ -69,6 +69,30 @@ def format_of(path: str) -> str:
     return found
 
 
+def columns_of(*, labels: bool, whole: bool, ids: bool, time: str | None = None) -> dict[str, str]:
+    """Return the columns that all predictions have, and the Arrow types of their cells.
+
+    Parameters
+    ----------
+    labels, whole : bool
+        Whether labels are predicted, and whether these are whole numbers.
+    ids : bool
+        Whether rows have names.
+    time : str, optional
+        The type of their times.
+
+    Examples
+    --------
+    >>> list(columns_of(labels=True, whole=False, ids=False))
+    ['row', 'prediction', 'probability']
+    """
+    columns = {"row": "int64"} | ({"id": "string"} if ids else {})
+    columns |= {} if time is None else {"time": time}
+    if labels:
+        return columns | {"prediction": "int64" if whole else "string", "probability": "float64"}
+    return columns | dict.fromkeys(("prediction", "low", "high"), "float64")
+
+
 class Predictions:
     """A file of predictions.
 

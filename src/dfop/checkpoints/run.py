@@ -18,10 +18,10 @@ from dfop.regressor import DFOPRegressor
 from dfop.report import History
 from dfop.rows.batch import Batch
 from dfop.streams import Stream
-from dfop.streams.bad_rows import BadRows
+from dfop.streams.bad_rows import BadRows, check_quarantine
 from dfop.streams.layout import Layout
 
-from .aside import Aside, OnlyAside, open_aside
+from .aside import Aside, OnlyAside
 from .contents import arrays_of, bytes_of, history_of, model_of
 from .disk import DISK, Disk, write_whole
 from .folder import Folder
@@ -29,7 +29,7 @@ from .generation import CheckpointError, Generation
 from .labelling import AtOnce, Delayed, Labelled, Labelling, Learner
 from .options import Options, delay_of
 from .place import Places
-from .predictions import Predicted, Predictions
+from .predictions import Predicted, Predictions, columns_of, format_of
 from .reading import (
     good_numbers,
     label_rows,
@@ -142,12 +142,8 @@ class Run:
         state: Any = {} if found is None else found.state
         options = self.options
         lengths = state.get("outputs", {})
-        self._refuse_outputs_that_are_sources()
-        self._aside: Aside | None = None
-        if options.bad_rows != "fail":
-            self._aside = open_aside(options.quarantine, self.disk, lengths.get("quarantine"))
-            if self._aside.out is not None:
-                self._closed_at_end.callback(self._aside.out.close)
+        self._check_outputs()
+        self._aside = None if options.bad_rows == "fail" else Aside()
         layout = layout_of(state["layout"]) if state else None
         self.stream = open_rows(
             options, self._open_text, layout=layout, skip=skip, put_aside=self._aside
@@ -172,9 +168,13 @@ class Run:
             come = label_rows(labels, taken)
             self._closed_at_end.callback(come.close)
             self._labelling = Labelled(learner, come, options.pending_limit)
+        # only now, that the sources are there, files of a run before are written over
         self._predictions = self._open_predictions(told, lengths.get("predictions"))
         if self._aside is not None:
             self._aside.predictions = self._predictions
+            if options.quarantine is not None:
+                self._aside.open(Path(options.quarantine), self.disk, lengths.get("quarantine"))
+            self._closed_at_end.callback(self._aside.close)
         self.resumed = 0
         if found is not None:
             self._resume(found)
@@ -189,7 +189,12 @@ class Run:
         # the hash of what is read is only needed to go on
         return self._places.open(path) if self._folder else path.open("rb", buffering=0)
 
-    def _refuse_outputs_that_are_sources(self) -> None:
+    def _check_outputs(self) -> None:
+        """Refuse outputs that are sources, or hold something else."""
+        if self.options.predictions is not None:
+            format_of(self.options.predictions)
+        if self.options.quarantine is not None:
+            check_quarantine(Path(self.options.quarantine))
         outputs = {self.options.predictions, self.options.quarantine} - {None, "-"}
         sources = {*self.options.sources, self.options.labels} - {None, "-"}
         read = {os.path.realpath(str(source)) for source in sources}
@@ -217,15 +222,11 @@ class Run:
         if path is None:
             return None
         labels = told.task == "classification"
-        kind = ("int64" if told.whole else "string") if labels else "float64"
-        columns = {"row": "int64"}
-        if self.options.id is not None:
-            columns["id"] = "string"
+        ids, time = self.options.id is not None, None
         if self.options.time is not None:
-            columns["time"] = "float64" if self.stream.layout.numeric_time else "time"
-        columns["prediction"] = kind
-        columns |= {"probability": "float64"} if labels else {"low": "float64", "high": "float64"}
-        columns |= {"label": kind, "bad": "string"}
+            time = "float64" if self.stream.layout.numeric_time else "time"
+        columns = columns_of(labels=labels, whole=told.whole, ids=ids, time=time)
+        columns |= {"label": columns["prediction"], "bad": "string"}
         part = None if self._folder is None else self._folder.path / "predictions.rows"
         predictions = Predictions(path, self.disk, columns, length=length, part=part)
         self._closed_at_end.callback(predictions.out.close)

@@ -11,7 +11,7 @@ import typer
 
 from dfop.checkpoints import DISK
 from dfop.checkpoints.aside import Aside
-from dfop.checkpoints.predictions import Predicted, Predictions
+from dfop.checkpoints.predictions import Predicted, Predictions, columns_of
 from dfop.checkpoints.reading import good_numbers, without_ids
 from dfop.classifier import DFOPClassifier
 from dfop.files import load
@@ -53,7 +53,7 @@ def predict(
     loaded = load(model)
     if not isinstance(loaded, DFOPRegressor | DFOPClassifier):
         fail(f"{model} is a model for River: predict its rows in Python")
-    aside = Aside(None, False)
+    aside = Aside()
     put_aside = None if bad_rows == "fail" else aside
     stream = _rows(loaded, source, id_column, put_aside, form, separator)
     out = Predictions(predictions, DISK, _columns(loaded, id_column))
@@ -112,14 +112,9 @@ def _rows(
 
 
 def _columns(model: Any, id_column: str | None) -> dict[str, str]:
-    columns = {"row": "int64"}
-    if id_column is not None:
-        columns["id"] = "string"
-    if isinstance(model, DFOPClassifier):
-        whole = np.asarray(model.classes_).dtype.kind in "iu"
-        columns |= {"prediction": "int64" if whole else "string", "probability": "float64"}
-    else:
-        columns |= {"prediction": "float64", "low": "float64", "high": "float64"}
+    labels = isinstance(model, DFOPClassifier)
+    whole = labels and np.asarray(model.classes_).dtype.kind in "iu"
+    columns = columns_of(labels=labels, whole=whole, ids=id_column is not None)
     return {**columns, "bad": "string"}
 
 
