@@ -6,7 +6,7 @@ SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/core/*)
 CXX_FILES := $(wildcard src/core/*.cpp src/core/*.hpp)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast test-kernels lint check format hooks proofs automatic bench choose forests sanitize clean
+.PHONY: help demo test test-fast test-kernels lint check format hooks proofs kills automatic bench choose forests sanitize clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /    make \1\t/' | expand -t 24
@@ -64,6 +64,9 @@ hooks: $(VENV)/.dev  ## check what you commit, at every commit
 check: $(VENV)/.dev  ## the tests alone
 	$(BIN)/python -m pytest -n 2 -m "not slow"
 
+kills: $(VENV)/.dev  ## kill, fill up and fuzz `dfop learn`, the long form
+	$(BIN)/python -m pytest -m slow --timeout 7200 tests/checkpoints tests/cli
+
 proofs: $(VENV)/.dev  ## slow proofs (long streams); their last results are in docs/proofs.md
 	$(BIN)/python -m pytest -m slow --timeout 3600
 
@@ -73,8 +76,9 @@ automatic: $(VENV)/.dev  ## the automatic learner on every stream; refreshes doc
 	cp dfop-paper-automatic/automatic*.csv dfop-paper-automatic/automatic.md dfop-paper-automatic/automatic.png docs/results
 	$(BIN)/python docs/pictures/draw.py
 
-bench: $(VENV)/.bench  ## the benchmark; writes benchmarks/results.*
+bench: $(VENV)/.bench  ## the benchmark; writes benchmarks/results*
 	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/cli.py
 
 choose: $(VENV)/.dev  ## what each kind of expert is worth on generated families; writes benchmarks/results-choose.md
 	$(BIN)/python benchmarks/choose.py

@@ -22,7 +22,8 @@ THOROUGH = {
         "dynamic_weighted_majority",
         "svm",
     ],
-    "cli": ["demo"],
+    "checkpoints": ["killed", "refused"],
+    "cli": ["demo", "fuzzed_files", "learn", "pipes", "problems"],
     "core": [
         "bank_against_oracle",
         "calibration",
@@ -32,7 +33,7 @@ THOROUGH = {
         "label_experts",
         "memory",
     ],
-    "docs": ["pages_of_ideas", "rows_page"],
+    "docs": ["pages_of_ideas", "rows_page", "tutorial"],
     "evaluation": ["docs", "honesty", "prequential", "result", "trials"],
     "faces": [
         "bad_input",

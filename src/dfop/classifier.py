@@ -11,7 +11,7 @@ from sklearn.base import ClassifierMixin
 from .forgetting import Forgetting
 from .insight.experts import weights_of
 from .insight.views import Insight
-from .model.estimator import Estimator, joined
+from .model.estimator import Ahead, Estimator, joined
 from .model.label_targets import LabelTarget
 from .model.model import Model, Run
 from .model.monitor import LabelMonitor
@@ -290,6 +290,35 @@ class DFOPClassifier(ClassifierMixin, Insight, Estimator):
         if isinstance(parts[0], list):
             return [np.vstack(target) for target in zip(*parts, strict=True)]
         return np.vstack(parts)
+
+    def ahead_then_learn(self, X: Any, y: Any, *, time: Any = None, classes: Any = None) -> Ahead:
+        """Predict each row, and how sure that is, before its label is seen; then learn it.
+
+        Parameters
+        ----------
+        X, y, time, classes
+            As in `partial_fit`; y of shape (n,).
+
+        Returns
+        -------
+        Ahead
+            `prediction`, as `predict_then_learn` gives it, and its `probability`.
+
+        Examples
+        --------
+        >>> from dfop import DFOPClassifier
+        >>> X, y = [[1.0], [-1.0], [2.0], [-2.0]], ["up", "down", "up", "down"]
+        >>> ahead = DFOPClassifier(forgetting=0).ahead_then_learn(X, y)
+        >>> ahead.prediction[2:].tolist(), (ahead.probability[2:] > 0.5).tolist()
+        (['up', 'down'], [True, True])
+        """
+        if np.ndim(y) != 1:
+            raise ValueError(f"y has shape {np.shape(y)}: ahead_then_learn takes one label a row")
+        runs = self._learn(X, y, time=time, classes=classes)
+        predicted = joined(runs)
+        shown = np.vstack([_probabilities(run) for run in runs])
+        at = np.searchsorted(self.classes_, predicted)
+        return Ahead(predicted, probability=shown[np.arange(len(shown)), at])
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the labels of rows with the model as it is now.

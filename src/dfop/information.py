@@ -413,7 +413,7 @@ def _check_mergeable(model: Model) -> None:
         raise ValueError('forgetting="auto" cannot be merged: its experts are combined row by row')
     if model.lags is not None or model.transform is not None:
         raise ValueError("a learner with lags or a transformer cannot be merged")
-    if model.waiting.rows:
+    if model.waiting:
         raise ValueError(
             "rows wait for their label: bring the labels (learn_pending), or forget_pending"
         )

@@ -16,9 +16,9 @@ from .files.resuming import resume
 from .forgetting import ByClock, ByRows, Duration
 from .model.keyed_design import checked_design, checked_expiry
 from .model.keyed_late import LateRows, Placed
+from .model.keys import check_keys
 from .model.settings import Settings
 from .model.targets import NumberTarget
-from .model.waiting import check_keys
 from .regressor import DFOPRegressor
 from .rows.batch import Batch
 from .rows.columns import check_columns, first_batch, refuse_all_but_numbers

@@ -12,7 +12,7 @@ from .core import COVERAGES
 from .insight.experts import bank_of, weights_of
 from .insight.uncertainty import half_widths_at
 from .insight.views import Insight
-from .model.estimator import Estimator, joined
+from .model.estimator import Ahead, Estimator, joined
 from .model.model import Model
 from .model.monitor import NumberMonitor
 from .model.targets import NumberTarget
@@ -284,6 +284,39 @@ class DFOPRegressor(RegressorMixin, Insight, Estimator):
         half = half_widths_at(np.concatenate([run.monitored for run in runs]), coverage)
         outputs = np.concatenate([run.outputs for run in runs])
         return _ends(outputs, half, runs[-1].target.flat)
+
+    def ahead_then_learn(self, X: Any, y: Any, coverage: float = 0.9, *, time: Any = None) -> Ahead:
+        """Predict each row, and how sure that is, before its target is seen; then learn it.
+
+        Parameters
+        ----------
+        X, y, time
+            As in `partial_fit`; y of shape (n,).
+        coverage : float, default=0.9
+            As in `predict_interval`.
+
+        Returns
+        -------
+        Ahead
+            `prediction`, as `predict_then_learn` gives it, and its `interval`: None for a single
+            filter.
+
+        Examples
+        --------
+        >>> from dfop import DFOPRegressor
+        >>> ahead = DFOPRegressor().ahead_then_learn([[1.0], [2.0], [3.0]], [2.0, 4.0, 6.0])
+        >>> ahead.interval.shape
+        (3, 2)
+        """
+        if np.ndim(y) != 1:
+            raise ValueError(f"y has shape {np.shape(y)}: ahead_then_learn takes one target a row")
+        if not self._settings().several_experts:
+            return Ahead(joined(self._learn(X, y, time=time)))
+        half_widths_at(np.zeros(len(COVERAGES)), coverage)  # refuse before learning
+        runs = self._learn(X, y, time=time)
+        half = half_widths_at(np.concatenate([run.monitored for run in runs]), coverage)
+        outputs = np.concatenate([run.outputs for run in runs])
+        return Ahead(joined(runs), interval=_ends(outputs, half, True))
 
     def predict(self, X: Any) -> Array:
         """Predict rows with the model as it is now.

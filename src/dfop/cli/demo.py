@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
+import typer
 from numpy.typing import NDArray
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
 
 from dfop.regressor import DFOPRegressor
+
+from .problems import in_sentences
 
 Array = NDArray[np.float64]
 
@@ -102,3 +109,48 @@ def plot(result: DemoResult, path: Path, window: int = 500) -> None:
     axes.set_ylabel(f"squared error, mean of {window} rows")
     axes.spines[["top", "right"]].set_visible(False)
     figure.savefig(path, dpi=150)
+
+
+@in_sentences
+def command(
+    picture: Annotated[
+        Path, typer.Option("--plot", help="Where to save the picture.", dir_okay=False)
+    ] = Path("dfop-demo.png"),
+) -> None:
+    """Learn from a stream whose concept changes, against plain RLS; save a picture."""
+    console = Console()
+    X, y = make_stream()
+    console.print(
+        f"{len(X):,} rows, {X.shape[1]} features, made in memory; the concept jumps at rows "
+        f"{', '.join(f'{change:,}' for change in CHANGES)} and drifts in between.\n"
+        "Every row is predicted before its target is seen."
+    )
+    columns = [
+        TextColumn("{task.description:<20}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("thousand rows"),
+        TimeElapsedColumn(),
+    ]
+    with Progress(*columns, console=console) as progress:
+
+        def track(parts: Iterable[slice], name: str, total: int) -> Iterator[slice]:
+            return iter(progress.track(parts, total=total, description=name))
+
+        result = run(X, y, track)
+    table = Table("learner", "mean squared error", "last 1,000 rows", "rows per second")
+    for name, squared in result.errors.items():
+        table.add_row(
+            name,
+            f"{squared.mean():.3f}",
+            f"{squared[-1000:].mean():.3f}",
+            f"{len(squared) / result.seconds[name]:,.0f}",
+        )
+    table.add_row("noise, the least possible", f"{NOISE**2:.3f}", f"{NOISE**2:.3f}", "")
+    console.print(table)
+    try:
+        plot(result, picture)
+    except ImportError:
+        console.print("No picture: pip install 'dfop[plot]'")
+        return
+    console.print(f"Picture saved: {picture}")

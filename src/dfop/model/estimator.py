@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable
-from typing import Any, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -345,6 +345,17 @@ def _due(labels: Any) -> Due:
     if when.dtype.kind not in "iu" and when.size:
         raise ValueError(f"labels: before holds {when.dtype}, not whole numbers of rows")
     return Due(keys if isinstance(keys, Collection) else list(keys), y, when.astype(np.int64))
+
+
+class Ahead(NamedTuple):
+    """What was predicted of rows before their targets were seen, and how sure that was."""
+
+    prediction: NDArray[Any]
+    """Numbers or labels."""
+    probability: Array | None = None
+    """Of the label that was predicted; None for numbers."""
+    interval: Array | None = None
+    """Lower and upper ends, shape (n, 2); None for labels, and for a single filter."""
 
 
 def joined(runs: list[Run]) -> NDArray[Any]:

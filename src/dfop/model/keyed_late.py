@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from dfop.core import KeyedStore
 
-from .waiting import Key
+from .keys import Key, Keys
 
 Array = NDArray[np.float64]
 
@@ -47,20 +47,20 @@ class LateRows:
         self.limit, self.expired = limit, 0
         self.rows: dict[Key, LateRow] = {}
 
-    def check_new(self, names: list[Key]) -> None:
+    def check_new(self, names: Keys) -> None:
         """Refuse names that are taken."""
         for name in names:
             if name in self.rows:
                 raise ValueError(f"a row with the key {name!r} is already waiting for its label")
 
-    def check_waiting(self, names: list[Key]) -> None:
+    def check_waiting(self, names: Keys) -> None:
         """Refuse names of rows that do not wait."""
         for name in names:
             if name not in self.rows:
                 raise ValueError(f"no row with the key {name!r} waits for its label")
 
     def arrive(
-        self, store: KeyedStore, names: list[Key], X: Array, ahead: Array, placed: Placed
+        self, store: KeyedStore, names: Keys, X: Array, ahead: Array, placed: Placed
     ) -> Array:
         """Let rows come whose labels come later; return what their models predict."""
         out, (stamps, tickets) = np.empty(ahead.shape), np.empty((2, len(names)))
@@ -75,14 +75,14 @@ class LateRows:
             self.expired += many
         return out
 
-    def learn(self, store: KeyedStore, names: list[Key], values: Array) -> None:
+    def learn(self, store: KeyedStore, names: Keys, values: Array) -> None:
         """Learn the labels of rows that wait."""
         for name, target in zip(names, values, strict=True):
             row = self.rows.pop(name)
             left = np.ascontiguousarray(target - row.ahead)
             self.expired += not store.learn_late(row.entry, row.x, left, row.stamp, row.ticket)
 
-    def forget(self, store: KeyedStore, names: list[Key]) -> None:
+    def forget(self, store: KeyedStore, names: Keys) -> None:
         """Stop waiting."""
         for name in names:
             row = self.rows.pop(name)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dfop.rows.batch import Batch
 from dfop.streams.arff import read_header, row_cells
-from dfop.streams.bad_rows import BadRow, BadRows
+from dfop.streams.bad_rows import BadRow, Log
 from dfop.streams.cells import NOT_UTF8, NUL_BYTE, Flaw
 from dfop.streams.chunks import Chunks
 from dfop.streams.errors import DataError
@@ -67,7 +67,7 @@ class ArffSource:
         cells = self._sample[self.names.index(column)] if self._sample else ()
         return tally(cells, typed=False)
 
-    def pieces(self, layout: Layout, log: BadRows) -> Iterator[tuple[Batch, NDArray[Any]]]:
+    def pieces(self, layout: Layout, log: Log) -> Iterator[tuple[Batch, NDArray[Any]]]:
         """Give the rows; bad ones go to the log."""
         held: list[Line] = []
         if self._lines is not None:
@@ -79,7 +79,7 @@ class ArffSource:
             yield from self._pieces(held, lines, layout, log)
 
     def _pieces(
-        self, held: list[Line], lines: Iterator[Line], layout: Layout, log: BadRows
+        self, held: list[Line], lines: Iterator[Line], layout: Layout, log: Log
     ) -> Iterator[tuple[Batch, NDArray[Any]]]:
         done = 0
         while piece := [*held[:PIECE], *islice(lines, PIECE - len(held[:PIECE]))]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dfop.rows.arrow import is_number, is_text, one_array
 from dfop.rows.batch import Batch
 from dfop.rows.extras import need
-from dfop.streams.bad_rows import BadRow, BadRows
+from dfop.streams.bad_rows import BadRow, Log
 from dfop.streams.errors import DataError
 from dfop.streams.layout import SAMPLE, Layout, Tally, tally, unique_names
 from dfop.streams.pieces import UncleanError, from_arrow, from_cells, settle
@@ -65,10 +65,11 @@ class ArrowSource:
         types = need("pyarrow", extra="data").types
         if types.is_dictionary(kind) and (not fully or is_text(kind.value_type)):
             # names, whatever they look like
-            return Tally(present=len(cells), distinct=len(set(cells)))
+            labels = dict.fromkeys(str(cell).strip() for cell in cells if cell is not None)
+            return Tally(present=len(cells), distinct=len(set(cells)), labels=tuple(labels))
         return tally(cells, typed=True)
 
-    def pieces(self, layout: Layout, log: BadRows) -> Iterator[tuple[Batch, NDArray[Any]]]:
+    def pieces(self, layout: Layout, log: Log) -> Iterator[tuple[Batch, NDArray[Any]]]:
         """Give the rows; bad ones go to the log."""
         if self._rest is not None:
             batches: Iterator[Any] = chain(self._held, self._rest)

@@ -7,11 +7,11 @@ import io
 import json
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from dfop.streams.errors import DataError
+from dfop.streams.errors import BadRowsError, DataError
 
 Mode: TypeAlias = Literal["fail", "skip", "quarantine"]
 MODES = ("fail", "skip", "quarantine")
@@ -61,6 +61,8 @@ class BadRows:
         The first five, their text cut after 1,000 characters.
     rows : int
         The rows read so far, good and bad.
+    skip : int
+        How many rows at the beginning are left out, good and bad.
 
     Examples
     --------
@@ -78,6 +80,7 @@ class BadRows:
         mode: Mode = "fail",
         quarantine: Any = None,
         max_bad: float | None = None,
+        skip: int = 0,
     ) -> None:
         if mode not in MODES:
             raise ValueError(f"bad_rows must be one of {', '.join(MODES)}, not {mode!r}")
@@ -97,7 +100,36 @@ class BadRows:
         self.kinds: Counter[str] = Counter()
         self.examples: list[BadRow] = []
         self.rows = 0
-        self._file = None if quarantine is None else Quarantine(quarantine)
+        self.skip = skip
+        if quarantine is None or hasattr(quarantine, "append"):
+            self._file = quarantine
+        else:
+            self._file = Quarantine(quarantine)
+
+    def state(self) -> dict[str, Any]:
+        """Return what was counted so far, for JSON.
+
+        Examples
+        --------
+        >>> log = BadRows("skip")
+        >>> log.add([BadRow("a.csv", 2, 3, 14, None, "not JSON", "not JSON", "{")], rows=9)
+        >>> again = BadRows("skip")
+        >>> again.restore(log.state())
+        >>> again
+        BadRows(1 of 9 rows: 1 not JSON)
+        """
+        return {
+            "rows": self.rows,
+            "total": self.total,
+            "kinds": dict(self.kinds),
+            "examples": [list(row) for row in self.examples],
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on counting where another left off: its rows, read again, are not noted again."""
+        self.rows, self.total = int(state["rows"]), int(state["total"])
+        self.kinds = Counter(state["kinds"])
+        self.examples = [BadRow(*row) for row in state["examples"]]
 
     def add(self, bad: Sequence[BadRow], rows: int) -> None:
         """Take note of the bad ones among the first `rows` rows; those known are not noted again.
@@ -133,7 +165,7 @@ class BadRows:
         if self.total > limit:
             kinds = ", ".join(f"{n} {kind}" for kind, n in self.kinds.most_common())
             first = self.examples[0]
-            raise DataError(
+            raise BadRowsError(
                 f"{self.total} bad rows among {self.rows}, more than max_bad={self.max_bad} "
                 f"({kinds}); the first is row {first.row}: {first.message}",
                 source=first.file,
@@ -145,10 +177,44 @@ class BadRows:
         return f"BadRows({self.total} of {self.rows} rows{': ' if kinds else ''}{kinds})"
 
 
+class FurtherRows:
+    """The log of rows that stand behind others: those of the second of several files.
+
+    Parameters
+    ----------
+    log : BadRows
+        Where bad rows are noted.
+    before : int
+        How many rows there were before.
+    skip : int
+        How many of these rows are left out at the beginning.
+
+    Examples
+    --------
+    >>> log = BadRows("skip")
+    >>> bad = BadRow("b.csv", 2, 3, 14, None, "not JSON", "not JSON", "{")
+    >>> FurtherRows(log, before=100, skip=0).add([bad], rows=9)
+    >>> log.rows, log.examples[0].row
+    (109, 102)
+    """
+
+    def __init__(self, log: BadRows | FurtherRows, before: int, skip: int) -> None:
+        self._log, self._before, self.skip = log, before, skip
+        self.mode: Mode = log.mode
+
+    def add(self, bad: Sequence[BadRow], rows: int) -> None:
+        """Take note of bad rows among the first `rows` of this file."""
+        before = self._before
+        self._log.add([row._replace(row=row.row + before) for row in bad], rows + before)
+
+
+Log: TypeAlias = BadRows | FurtherRows
+
+
 def as_error(bad: BadRow) -> DataError:
     """Make an error of a bad row."""
     problem, _, remedy = bad.message.partition("; ")
-    return DataError(
+    return BadRowsError(
         problem,
         source=bad.file,
         row=bad.row,
@@ -169,32 +235,13 @@ class Quarantine:
 
     def __init__(self, path: Any) -> None:
         self.path = Path(os.fsdecode(path))
-        self.lines = self.path.suffix.lower() in (".jsonl", ".ndjson")
-        if self.path.suffix.lower() in (".parquet", ".pq"):
-            raise ValueError(
-                f"{self.path}: rows cannot be appended to Parquet; give a quarantine file that "
-                "ends in .csv or .jsonl"
-            )
-        header = ",".join(BadRow._fields)
-        if self.path.is_file() and self.path.stat().st_size:
-            with self.path.open(encoding="utf-8", errors="replace") as file:
-                first = file.readline().strip()
-            if not (first.startswith('{"file"') if self.lines else first == header):
-                raise ValueError(
-                    f"{self.path} holds something else than bad rows: name another quarantine file"
-                )
-            self._write("")
-        else:
-            self._write("" if self.lines else header + "\n")
+        self.lines = check_quarantine(self.path)
+        new = not (self.path.is_file() and self.path.stat().st_size)
+        self._write(quarantine_text((), self.lines, head=True) if new else "")
 
     def append(self, bad: Sequence[BadRow]) -> None:
         """Write rows and hand them to the system."""
-        if self.lines:
-            self._write("".join(json.dumps(row._asdict()) + "\n" for row in bad))
-            return
-        text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows(bad)
-        self._write(text.getvalue())
+        self._write(quarantine_text(bad, self.lines))
 
     def _write(self, text: str) -> None:
         try:
@@ -203,3 +250,43 @@ class Quarantine:
         except OSError as error:
             reason = f"the quarantine file cannot be written: {error.strerror or error}"
             raise type(error)(error.errno, reason, str(self.path)) from None
+
+
+def check_quarantine(path: Path) -> bool:
+    """Refuse a file that cannot hold bad rows, or holds something else; whether it is JSON lines.
+
+    Examples
+    --------
+    >>> check_quarantine(Path("bad.jsonl"))
+    True
+    """
+    lines = path.suffix.lower() in (".jsonl", ".ndjson")
+    if path.suffix.lower() in (".parquet", ".pq"):
+        raise ValueError(
+            f"{path}: rows cannot be appended to Parquet; give a quarantine file that "
+            "ends in .csv or .jsonl"
+        )
+    if path.is_file() and path.stat().st_size:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            first = file.readline().strip()
+        header = ",".join(BadRow._fields)
+        if not (first.startswith('{"file"') if lines else first == header):
+            raise ValueError(
+                f"{path} holds something else than bad rows: name another quarantine file"
+            )
+    return lines
+
+
+def quarantine_text(bad: Sequence[BadRow], lines: bool, *, head: bool = False) -> str:
+    r"""Return bad rows as they stand in a quarantine file, after its `head`.
+
+    Examples
+    --------
+    >>> quarantine_text([], lines=False, head=True)
+    'file,row,line,byte,column,kind,message,text\n'
+    """
+    if lines:
+        return "".join(json.dumps(row._asdict()) + "\n" for row in bad)
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([BadRow._fields, *bad] if head else bad)
+    return text.getvalue()

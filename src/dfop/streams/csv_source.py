@@ -18,7 +18,7 @@ from dfop.rows.arrow import one_array
 from dfop.rows.batch import Batch
 from dfop.rows.cells import GAP_WORDS
 from dfop.rows.extras import need
-from dfop.streams.bad_rows import BadRow, BadRows
+from dfop.streams.bad_rows import BadRow, Log
 from dfop.streams.cells import NOT_UTF8, NUL_BYTE, Flaw
 from dfop.streams.chunks import Chunks
 from dfop.streams.csv_rows import CsvRow, count_lines, csv_rows, first_row, split_clean
@@ -120,7 +120,7 @@ class CsvSource:
             cells = cells.to_pylist()
         return tally(cells, typed=False)
 
-    def pieces(self, layout: Layout, log: BadRows) -> Iterator[tuple[Batch, NDArray[Any]]]:
+    def pieces(self, layout: Layout, log: Log) -> Iterator[tuple[Batch, NDArray[Any]]]:
         """Give the rows; bad ones go to the log."""
         chunks, self._chunks = self._chunks or self._open(), None
         done = 0

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 
 class DataError(ValueError):
     """Bad data: what is wrong, in which file, row and column, and what to do about it.
@@ -63,6 +66,31 @@ class DataError(ValueError):
         place = ", ".join(parts)
         message = f"{place}: {problem}." if place else f"{problem}."
         super().__init__(f"{message} {remedy}." if remedy else message)
+
+
+class UnknownColumnError(DataError):
+    """A column was named that is not there; `column` is its name, `columns` are those there are.
+
+    Examples
+    --------
+    >>> error = UnknownColumnError("no such column", column="prize", columns=("price",))
+    >>> error.columns
+    ('price',)
+    """
+
+    def __init__(self, problem: str, *, columns: Sequence[str], **where: Any) -> None:
+        super().__init__(problem, **where)
+        self.columns = tuple(columns)
+
+
+class BadRowsError(DataError):
+    """A bad row where none is allowed, or more of them than are.
+
+    Examples
+    --------
+    >>> issubclass(BadRowsError, DataError)
+    True
+    """
 
 
 class DownloadError(OSError):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dfop.rows.arrow import one_array
 from dfop.rows.batch import Batch
 from dfop.rows.extras import need
-from dfop.streams.bad_rows import BadRow, BadRows
+from dfop.streams.bad_rows import BadRow, Log
 from dfop.streams.cells import NOT_UTF8, Flaw, shown
 from dfop.streams.chunks import Chunks
 from dfop.streams.errors import DataError
@@ -65,7 +65,7 @@ class JsonSource:
         """Count what the first rows hold in a column."""
         return tally([row.get(column) for row in self._rows], typed=True)
 
-    def pieces(self, layout: Layout, log: BadRows) -> Iterator[tuple[Batch, NDArray[Any]]]:
+    def pieces(self, layout: Layout, log: Log) -> Iterator[tuple[Batch, NDArray[Any]]]:
         """Give the rows; bad ones go to the log."""
         chunks, self._chunks = self._chunks or self._open(), None
         known = None if layout.chosen else frozenset(self.names)

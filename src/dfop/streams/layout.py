@@ -81,6 +81,8 @@ class Tally(NamedTuple):
     distinct: int = 0
     nones: int = 0
     """Texts "none", which are counted as missing, but may name a class."""
+    labels: tuple[Any, ...] = ()
+    """What differs among the cells, as labels: whole numbers or texts."""
     example: Any = None
 
     def most(self, count: int) -> bool:
@@ -112,12 +114,16 @@ def tally(cells: Iterable[Any], *, typed: bool) -> Tally:
         counts = [((type(cell), cell), 1) for cell in cells]
     found: Counter[str] = Counter()
     example = None
+    labels: dict[Any, None] = {}
     for (_, cell), times in counts:
         if is_missing(cell):
             found["nones"] += times * (isinstance(cell, str) and cell.strip().lower() == "none")
             continue
         found["distinct"] += 1
         found["present"] += times
+        if len(labels) <= TOO_MANY_LABELS:
+            whole = whole_label(cell, typed=typed)
+            labels[cell.strip() if whole is None and isinstance(cell, str) else whole] = None
         what = _what(cell, typed)
         found[what] += times
         if what == "numbers" and not isinstance(cell, float) and _is_whole(cell, typed):
@@ -129,7 +135,9 @@ def tally(cells: Iterable[Any], *, typed: bool) -> Tally:
             found["zoned"] += times
         if example is None and what != "numbers":
             example = cell
-    return Tally(**{name: found[name] for name in Tally._fields[:-1]}, example=example)
+    labels.pop(None, None)
+    counted = {name: found[name] for name in Tally._fields[:-2]}
+    return Tally(**counted, labels=tuple(labels), example=example)
 
 
 def _what(cell: Any, typed: bool) -> str:
@@ -232,22 +240,16 @@ def decide(
     *,
     kinds: Mapping[str, Kind],
     task: Task | None,
-    classes: Sequence[Any] | None,
+    classes: Sequence[Any] | Literal["first"] | None,
     one_target: bool,
     gaps: bool,
     chosen: bool,
 ) -> Layout:
     """Decide everything that was not given; `counted` tallies a column of the first rows."""
-    if task is None and classes is not None:
-        task = "classification"
-    if task is None and len(targets) > 1:
-        task = "regression"
-    if task is None and kinds.get(targets[0]) == "text":
-        task = "classification"
-    if task is None:
-        task = task_of(targets[0], counted(targets[0], fully=True), source)
-    if task == "classification" and len(targets) > 1:
-        raise ValueError(f"{len(targets)} targets are for regression, not for classification")
+    first = classes == "first"
+    if classes == "first":
+        classes = None
+    task = _task(task, classes, targets, kinds, counted, source)
     # Labels are whole numbers or text: as the classes are given, or as the first rows look.
     if classes is not None:
         whole = all(isinstance(label, int | np.integer) for label in classes)
@@ -255,6 +257,8 @@ def decide(
         whole = False
     else:
         whole = _whole_labels(targets[0], counted(targets[0], fully=True), source)
+    if first and task == "classification":
+        classes = _first_classes(targets[0], counted(targets[0], fully=True), whole, source)
     moments = None if time is None else counted(time, fully=True)
     if moments is not None and moments.present and not (moments.numbers or moments.moments):
         raise DataError(
@@ -282,6 +286,46 @@ def decide(
         chosen=chosen,
         given=frozenset(kinds),
     )
+
+
+def _task(
+    task: Task | None,
+    classes: Sequence[Any] | None,
+    targets: Sequence[str],
+    kinds: Mapping[str, Kind],
+    counted: Callable[..., Tally],
+    source: str,
+) -> Task:
+    """Return the task: as it was given, or as the target looks."""
+    if not targets:
+        return "regression"
+    if task is None and classes is not None:
+        task = "classification"
+    if task is None and len(targets) > 1:
+        task = "regression"
+    if task is None and kinds.get(targets[0]) == "text":
+        task = "classification"
+    if task is None:
+        task = task_of(targets[0], counted(targets[0], fully=True), source)
+    if task == "classification" and len(targets) > 1:
+        raise ValueError(f"{len(targets)} targets are for regression, not for classification")
+    return task
+
+
+def _first_classes(column: str, counts: Tally, whole: bool, source: str) -> list[Any]:
+    """Return the labels of the first rows."""
+    found = sorted(label for label in counts.labels if isinstance(label, int) == whole)
+    if not whole:
+        found = sorted({*found, *(str(label) for label in counts.labels)})
+    if len(found) < 2:
+        only = f"only the class {found[0]!r}" if found else "no label"
+        raise DataError(
+            f"there is {only} among the first rows",
+            source=source,
+            column=column,
+            remedy="Check the target column, or name all classes",
+        )
+    return found
 
 
 def _whole_labels(column: str, counts: Tally, source: str) -> bool:

@@ -22,7 +22,7 @@ from dfop.rows.arrow import (
 )
 from dfop.rows.batch import Batch, Text
 from dfop.rows.extras import need
-from dfop.streams.bad_rows import BadRow, BadRows
+from dfop.streams.bad_rows import BadRow, Log
 from dfop.streams.cells import (
     MAX_CELL,
     MISSING_CELL,
@@ -54,7 +54,11 @@ class Judged(NamedTuple):
 
 
 def settle(
-    judged: Judged, bad: Sequence[BadRow], first: int, rows: int, log: BadRows
+    judged: Judged,
+    bad: Sequence[BadRow],
+    first: int,
+    rows: int,
+    log: Log,
 ) -> Iterator[tuple[Batch, NDArray[Any]]]:
     """Give the good rows and take note of the bad ones.
 
@@ -62,6 +66,9 @@ def settle(
     allowed, those before the first are given before it is raised.
     """
     batch, y = judged.batch, judged.y
+    left_out = log.skip - (rows - len(y) - len(bad))
+    if left_out > 0:
+        batch, y, bad, first = _leave_out(batch, y, bad, rows, left_out)
     if bad and log.mode == "fail":
         batch, y = batch[:first], y[:first]
         if len(y):
@@ -70,6 +77,17 @@ def settle(
     log.add(bad, rows)
     if len(y):
         yield batch, y
+
+
+def _leave_out(
+    batch: Batch, y: NDArray[Any], bad: Sequence[BadRow], rows: int, left_out: int
+) -> tuple[Batch, NDArray[Any], Sequence[BadRow], int]:
+    """Leave out the first rows of a piece, good and bad; as `settle` goes on with the others."""
+    before = rows - len(y) - len(bad)
+    last = min(before + left_out, rows)
+    kept = [row for row in bad if row.row > last]
+    good = last - before - (len(bad) - len(kept))
+    return batch[good:], y[good:], kept, kept[0].row - 1 - last if kept else 0
 
 
 # -- all cells together -------------------------------------------------------------------------
@@ -93,8 +111,13 @@ def from_arrow(columns: Columns, layout: Layout, rows: int, *, typed: bool) -> J
     time = None
     if layout.time is not None:
         time = _clean_time(columns[layout.time], layout)
-    y = _clean_labels if layout.task == "classification" else _clean_targets
-    return Judged(Batch(numbers, gaps, texts, layout.features, time), y(columns, layout), {})
+    if not layout.targets:
+        y = np.empty((rows, 0))
+    elif layout.task == "classification":
+        y = _clean_labels(columns, layout)
+    else:
+        y = _clean_targets(columns, layout)
+    return Judged(Batch(numbers, gaps, texts, layout.features, time), y, {})
 
 
 def _clean_text(column: Any, name: str) -> Text:
@@ -192,7 +215,7 @@ def _clean_time(column: Any, layout: Layout) -> NDArray[Any]:
 def from_cells(columns: Mapping[str, Sequence[Any]], layout: Layout, *, typed: bool) -> Judged:
     """Make rows of lists of cells; rows with a flaw are left out."""
     flaws: dict[int, Flaw] = {}
-    rows = len(columns[layout.targets[0]])
+    rows = len(columns[layout.columns[0]])
     numbers = np.zeros((rows, len(layout.features)))
     texts: dict[int, Text] = {}
     for j, name in enumerate(layout.features):
@@ -271,6 +294,8 @@ def _targets(cells: Sequence[Any], name: str, flaws: dict[int, Flaw], typed: boo
 
 
 def _labels(columns: Columns, layout: Layout, flaws: dict[int, Flaw], typed: bool) -> NDArray[Any]:
+    if not layout.targets:
+        return np.empty((len(columns[layout.columns[0]]), 0))
     if layout.task == "regression":
         found = [_targets(columns[n], n, flaws, typed) for n in layout.targets]
         return np.array(found[0]) if layout.one_target else np.array(found).T

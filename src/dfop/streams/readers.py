@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from dfop.streams.bad_rows import BadRows, Mode
+from dfop.streams.bad_rows import BadRows, FurtherRows, Mode
 from dfop.streams.csv_source import CsvSource
-from dfop.streams.errors import DataError
+from dfop.streams.errors import DataError, UnknownColumnError
 from dfop.streams.layout import Kind, Layout, decide
-from dfop.streams.sources import Source, open_source
+from dfop.streams.several_files import SeveralFiles
+from dfop.streams.sources import Source, open_raw, open_source
 from dfop.streams.stream import BatchRows, Stream, Task, TimedRows
 
 
@@ -21,9 +22,10 @@ def read(
     target: str | int | Sequence[str],
     time: str | None = None,
     features: Sequence[str] | None = None,
+    ignore: Sequence[str] = (),
     kinds: Mapping[str, Kind] | None = None,
     task: Task | None = None,
-    classes: Sequence[Any] | None = None,
+    classes: Sequence[Any] | Literal["first"] | None = None,
     missing: Literal["nan", "error"] = "nan",
     bad_rows: Mode = "fail",
     quarantine: Any = None,
@@ -31,6 +33,9 @@ def read(
     format: str | None = None,  # noqa: A002
     separator: str | None = None,
     name: str | None = None,
+    skip: int = 0,
+    layout: Layout | None = None,
+    opener: Callable[[Path], Any] = open_raw,
 ) -> Stream:
     r"""Read a stream from a file, a pipe, a DataFrame, or an iterable.
 
@@ -44,20 +49,24 @@ def read(
     source : path, open file, DataFrame, Arrow table or reader, or iterable of dicts or rows
         CSV, TSV, JSON lines or ARFF by the file's ending, which ``.gz``, ``.bz2`` or ``.zst``
         may follow; Parquet, also a folder of it. Named pipes and ``/dev/fd/63`` are read once.
+        A list of `pathlib.Path` is read as one source, in their order.
     target : str, int or sequence of str
         The column to predict; an int for the position in rows without names (-1 is the last);
-        several names for several regression targets.
+        several names for several regression targets; none (an empty list) for rows without labels.
     time : str, optional
         A column of arrival times, numbers or ISO dates; it is not a feature.
     features : sequence of str, optional
         The columns to learn from; by default all others.
+    ignore : sequence of str
+        Columns to leave out.
     kinds : mapping of str to {"number", "text"}, optional
         What columns hold where it must not be guessed: ``{"zip": "text"}``.
     task : {"classification", "regression"}, optional
         By default few different whole numbers, or text, are labels, other numbers a regression
         target; what cannot be told is an error.
-    classes : sequence, optional
+    classes : sequence or "first", optional
         All labels; needed for a pipe if they are asked for, and a guard against strange ones.
+        "first": those of the first rows; a row with another label is then a bad one.
     missing : {"nan", "error"}
         Whether a feature may be missing, or such a row is a bad one.
     bad_rows : {"fail", "skip", "quarantine"}
@@ -72,6 +81,12 @@ def read(
         The character between the cells of CSV, such as ``";"``; by default a comma.
     name : str, optional
         By default the file's name.
+    skip : int
+        Rows at the beginning, good and bad, to leave out.
+    layout : Layout, optional
+        What was decided before of the same columns (`Stream.layout`), instead of a new decision.
+    opener : callable, optional
+        Opens the path of a file of text as a binary file: for those who watch what is read.
 
     Returns
     -------
@@ -100,19 +115,19 @@ def read(
     >>> read(pipe, target="label", time="day", format="csv").arrays()
     Traceback (most recent call last):
     ...
-    dfop.streams.errors.DataError: pipe, row 3 (line 4, byte 55), column 'height': 'oops' is not a
-    number. Mend it, pass kinds={'height': 'text'}, or leave the column out with features=[...].
+    dfop.streams.errors.BadRowsError: pipe, row 3 (line 4, byte 55), column 'height': 'oops' is not
+    a number. Mend it, pass kinds={'height': 'text'}, or leave the column out with features=[...].
     """
     if missing not in ("error", "nan"):
         raise ValueError(f"missing must be 'error' or 'nan', not {missing!r}")
     if task not in (None, "classification", "regression"):
         raise ValueError(f"task must be 'classification' or 'regression', not {task!r}")
-    log = BadRows(bad_rows, quarantine, max_bad)
-    opened = open_source(source, format, separator)
+    log = BadRows(bad_rows, quarantine, max_bad, skip)
+    opened = _open(source, format, separator, opener)
     targets = _targets(opened, target)
-    chosen = _chosen(opened, targets, time, features)
+    chosen = _chosen(opened, targets, time, features, ignore)
     _refuse_nothing(opened, chosen, targets)
-    layout = decide(
+    layout = layout or decide(
         opened.name,
         chosen,
         targets,
@@ -132,12 +147,27 @@ def read(
         chosen,
         _reader(opened, layout, log),
         target_names=targets,
-        classes=classes,
+        classes=layout.classes,
         length=opened.length if bad_rows == "fail" else None,
         has_time=time is not None,
         reusable=opened.reusable,
         bad=log,
+        layout=layout,
     )
+
+
+def _open(
+    source: Any, kind: str | None, separator: str | None, opener: Callable[[Path], Any]
+) -> Source:
+    """Open a source, or several files as one."""
+    if (
+        isinstance(source, list | tuple)
+        and source
+        and all(isinstance(one, os.PathLike) for one in source)
+    ):
+        paths = [Path(one) for one in source]
+        return SeveralFiles(paths, lambda path: open_source(path, kind, separator, opener))
+    return open_source(source, kind, separator, opener)
 
 
 def _reader(source: Source, layout: Layout, log: BadRows) -> Any:
@@ -153,11 +183,15 @@ def _reader(source: Source, layout: Layout, log: BadRows) -> Any:
             )
         used = True
         done = 0
-        for batch, y in source.pieces(layout, log):
+        # a pipe whose log knows of rows already is the continuation of another one
+        before = 0 if source.reusable else max(log.rows - log.skip, 0)
+        rows_log = FurtherRows(log, before, log.skip) if before else log
+        for batch, y in source.pieces(layout, rows_log):
             first, last = max(start - done, 0), None if stop is None else max(stop - done, 0)
             done += len(y)
             if len(y[first:last]):
-                yield batch[first:last], y[first:last]
+                whole = first == 0 and (last is None or last >= len(y))
+                yield (batch, y) if whole else (batch[first:last], y[first:last])
             if stop is not None and done >= stop:
                 return
         log.end()
@@ -214,20 +248,26 @@ def _targets(source: Source, target: str | int | Sequence[str]) -> list[str]:
 
 
 def _chosen(
-    source: Source, targets: list[str], time: str | None, features: Sequence[str] | None
+    source: Source,
+    targets: list[str],
+    time: str | None,
+    features: Sequence[str] | None,
+    ignore: Sequence[str],
 ) -> list[str]:
-    set_apart = {*targets, time}
+    set_apart = {*targets, time, *ignore}
     chosen = list(features or (name for name in source.names if name not in set_apart))
     for role, column in [
         *(("target", column) for column in targets),
         *([("time", time)] if time is not None else []),
         *(("feature", column) for column in chosen),
+        *(("column to ignore", column) for column in ignore),
     ]:
         if column not in source.names:
-            raise DataError(
+            raise UnknownColumnError(
                 f"the {role} is not a column; there are {_some(source.names)}",
                 source=source.name,
                 column=column,
+                columns=source.names,
                 remedy=_separator_remedy(source),
             )
     leaks = [column for column in chosen if column in targets]

@@ -11,7 +11,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from dfop.rows.batch import Batch
-from dfop.streams.bad_rows import BadRow, BadRows
+from dfop.streams.bad_rows import BadRow, Log
 from dfop.streams.cells import Flaw
 from dfop.streams.errors import DataError
 from dfop.streams.layout import SAMPLE, Layout, Tally, tally
@@ -60,7 +60,7 @@ class RowSource:
         """Count what the first rows hold in a column."""
         return tally(self._column(self._sample, column), typed=True)
 
-    def pieces(self, layout: Layout, log: BadRows) -> Iterator[tuple[Batch, NDArray[Any]]]:
+    def pieces(self, layout: Layout, log: Log) -> Iterator[tuple[Batch, NDArray[Any]]]:
         """Give the rows; bad ones go to the log."""
         held, self._held = self._held, []
         rows, self._rest = self._rest or iter(self._rows), None

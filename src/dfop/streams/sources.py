@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dfop.rows.batch import Batch
 from dfop.streams.arff_source import ArffSource
 from dfop.streams.arrow_source import frame_source, parquet_source, reader_source
-from dfop.streams.bad_rows import BadRows
+from dfop.streams.bad_rows import Log
 from dfop.streams.chunks import PACKED, Chunks
 from dfop.streams.csv_source import CsvSource
 from dfop.streams.json_source import JsonSource
@@ -43,18 +43,28 @@ class Source(Protocol):
     def tally(self, column: str, *, fully: bool) -> Tally:
         """Count what the first rows hold in a column."""
 
-    def pieces(self, layout: Layout, log: BadRows) -> Iterator[tuple[Batch, NDArray[Any]]]:
+    def pieces(self, layout: Layout, log: Log) -> Iterator[tuple[Batch, NDArray[Any]]]:
         """Give the rows; bad ones go to the log. Works once if the source is not reusable."""
 
 
-def open_source(source: Any, kind: str | None, separator: str | None = None) -> Source:
+def open_raw(path: Path) -> Any:
+    """Open a file for reading, without a buffer of its own."""
+    return path.open("rb", buffering=0)
+
+
+def open_source(
+    source: Any,
+    kind: str | None,
+    separator: str | None = None,
+    opener: Callable[[Path], Any] = open_raw,
+) -> Source:
     """Find out what a source is and look at its first rows."""
     if separator is not None:
-        return _separated(source, kind, separator)
+        return _separated(source, kind, separator, opener)
     if kind is not None and kind not in FORMATS:
         raise ValueError(f"no format {kind!r}: use one of {', '.join(FORMATS)}")
     if isinstance(source, str | bytes | os.PathLike):
-        return _path(Path(os.fsdecode(source)), kind)
+        return _path(Path(os.fsdecode(source)), kind, None, opener)
     if hasattr(source, "read_next_batch"):
         return reader_source(source)
     if hasattr(source, "read"):
@@ -69,18 +79,22 @@ def open_source(source: Any, kind: str | None, separator: str | None = None) -> 
     )
 
 
-def _separated(source: Any, kind: str | None, separator: str) -> Source:
+def _separated(
+    source: Any, kind: str | None, separator: str, opener: Callable[[Path], Any]
+) -> Source:
     """Open CSV whose separator is given."""
     if len(separator) != 1 or not separator.isascii() or separator in '"\r\n\0':
         raise ValueError(f"separator must be one ASCII character such as ';', not {separator!r}")
     if isinstance(source, str | bytes | os.PathLike):
-        return _path(Path(os.fsdecode(source)), kind, separator)
+        return _path(Path(os.fsdecode(source)), kind, separator, opener)
     if hasattr(source, "read") and not hasattr(source, "read_next_batch"):
         return _open_file(source, kind, separator)
     raise ValueError(_CSV_ALONE)
 
 
-def _path(path: Path, kind: str | None, separator: str | None = None) -> Source:
+def _path(
+    path: Path, kind: str | None, separator: str | None, opener: Callable[[Path], Any]
+) -> Source:
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
@@ -99,12 +113,12 @@ def _path(path: Path, kind: str | None, separator: str | None = None) -> Source:
     reusable = stat.S_ISREG(mode)
     if kind == "parquet":
         if packing or not reusable:
-            data = b"".join(Chunks(path.open("rb", buffering=0), str(path), packing))
+            data = b"".join(Chunks(opener(path), str(path), packing))
             return parquet_source([io.BytesIO(data)], str(path), reusable=False)
         return parquet_source([path], str(path), reusable=True)
 
     def chunks() -> Chunks:
-        return Chunks(path.open("rb", buffering=0), str(path), packing)
+        return Chunks(opener(path), str(path), packing)
 
     return _text_source(chunks, str(path), kind, reusable, separator)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
@@ -60,6 +60,8 @@ class Stream:
         False for a pipe or an iterator, which can be read only once.
     bad : BadRows, optional
         What counts the rows that were left out.
+    layout : dfop.streams.layout.Layout, optional
+        What was decided of a file's columns.
 
     See Also
     --------
@@ -91,6 +93,7 @@ class Stream:
         has_time: bool = False,
         reusable: bool = True,
         bad: BadRows | None = None,
+        layout: Any = None,
     ) -> None:
         if task not in ("classification", "regression"):
             raise ValueError(f"task must be 'classification' or 'regression', not {task!r}")
@@ -103,6 +106,7 @@ class Stream:
         self.has_time = has_time
         self.reusable = reusable
         self.bad = BadRows() if bad is None else bad
+        self.layout = layout
         self._read = read
         self._classes = None if classes is None else tuple(classes)
         self._length = length
@@ -304,7 +308,7 @@ class Stream:
         """The times of all rows, or None."""
         return self.all_rows()[0].time if self.has_time else None
 
-    def pieces(self, start: int, stop: int | None) -> Iterator[BatchRows]:
+    def pieces(self, start: int, stop: int | None) -> Generator[BatchRows, None, None]:
         """Read rows in pieces of any size, whatever `read` gives."""
         for X, y, *rest in self._read(start, stop):
             if isinstance(X, Batch):

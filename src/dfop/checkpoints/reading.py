@@ -1,0 +1,173 @@
+"""The rows of a run: its source, opened as its options say, and a source of labels."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dfop.rows.batch import Batch, Text
+from dfop.streams import Stream, read
+from dfop.streams.layout import Layout
+
+from .labelling import LabelRows
+from .options import Options
+
+Opener = Callable[[Path], Any]
+
+
+def open_rows(
+    options: Options, opener: Opener, *, layout: Layout | None, skip: int, put_aside: Any
+) -> Stream:
+    """Open the source of a run.
+
+    Parameters
+    ----------
+    options : Options
+        What to read, and how.
+    opener : callable
+        Opens files of text.
+    layout : Layout or None
+        What was decided of the columns by a run before.
+    skip : int
+        How many rows to leave out.
+    put_aside : object or None
+        Takes bad rows (`append`); None where none is allowed.
+    """
+    kinds = dict.fromkeys(options.text, "text")
+    features = list(options.features)
+    if options.id is not None:
+        kinds[options.id] = "text"
+        features += [options.id] if features else []
+    labels_apart = options.labels is not None
+    return read(
+        _source(options),
+        target=() if labels_apart else options.target,
+        time=options.time,
+        features=features or None,
+        ignore=options.ignore,
+        kinds=kinds,  # type: ignore[arg-type]
+        task=None if labels_apart else options.task,  # type: ignore[arg-type]
+        classes=None if labels_apart else _classes(options),
+        bad_rows="fail" if put_aside is None else "quarantine",
+        quarantine=put_aside,
+        max_bad=options.max_bad,
+        format=options.format or ("csv" if options.sources == ("-",) else None),
+        separator=options.separator,
+        skip=skip,
+        layout=layout,
+        opener=opener,
+    )
+
+
+def _source(options: Options) -> Any:
+    if options.sources == ("-",):
+        return sys.stdin.buffer
+    paths = [Path(source) for source in options.sources]
+    return paths[0] if len(paths) == 1 else paths
+
+
+def _classes(options: Options) -> Any:
+    """Return the classes that are named, as whole numbers where all are; else the first ones."""
+    if options.task == "regression":
+        return None
+    if not options.classes:
+        return "first"
+    try:
+        return tuple(int(name) for name in options.classes)
+    except ValueError:
+        return options.classes
+
+
+def open_labels(
+    options: Options, opener: Opener, *, layout: Layout | None, put_aside: Any
+) -> Stream:
+    """Open the source of labels."""
+    assert options.labels is not None
+    assert options.id is not None
+    return read(
+        Path(options.labels),
+        target=options.target,
+        time=options.time,
+        features=[options.id],
+        kinds={options.id: "text"},
+        task=options.task,  # type: ignore[arg-type]
+        classes=_classes(options),
+        bad_rows="fail" if put_aside is None else "quarantine",
+        quarantine=put_aside,
+        separator=options.separator,
+        layout=layout,
+        opener=opener,
+    )
+
+
+def label_rows(stream: Stream, first: int) -> Generator[LabelRows, None, None]:
+    """Give the labels of a stream from number `first` on."""
+    last: Any = None
+    for batch, y in stream.pieces(0, None):
+        assert batch.time is not None
+        times = batch.time if last is None else np.concatenate([[last], batch.time])
+        if (times[1:] < times[:-1]).any():
+            raise ValueError(
+                f"{stream.name}: the labels must stand in the order of their times; sort the file"
+            )
+        last = times[-1]
+        start, first = min(first, len(y)), max(first - len(y), 0)
+        if start < len(y):
+            ids = batch.texts[0].cells() if 0 in batch.texts else [None] * len(y)
+            yield LabelRows(ids[start:], y[start:], batch.time[start:])
+
+
+def without_ids(batch: Batch, at: int, first: int) -> tuple[Batch, list[str]]:
+    """Take the ids out of a batch; a row without one is called by its number."""
+    text = batch.texts.get(at)
+    cells = [None] * len(batch) if text is None else text.cells()
+    ids = [f"row {first + t}" if cell is None else cell for t, cell in enumerate(cells)]
+    kept = [j for j in range(batch.shape[1]) if j != at]
+    names = None if batch.names is None else tuple(batch.names[j] for j in kept)
+    texts: dict[int, Text] = {
+        (j if j < at else j - 1): text for j, text in batch.texts.items() if j != at
+    }
+    numbers = np.ascontiguousarray(batch.numbers[:, kept])
+    return replace(batch, numbers=numbers, texts=texts, names=names), ids
+
+
+def layout_state(layout: Layout) -> dict[str, Any]:
+    """Return a layout for JSON."""
+    state = asdict(layout)
+    state["given"] = sorted(layout.given)
+    return {name: list(v) if isinstance(v, tuple) else v for name, v in state.items()}
+
+
+def layout_of(state: Mapping[str, Any]) -> Layout:
+    """Read a layout.
+
+    Examples
+    --------
+    >>> from dfop.streams import read
+    >>> layout = read([{"x": 1.0, "y": 0.5}, {"x": 2.0, "y": 1.5}], target="y").layout
+    >>> layout_of(layout_state(layout)) == layout
+    True
+    """
+    given: dict[str, Any] = {
+        name: tuple(v) if isinstance(v, list) else v for name, v in state.items()
+    }
+    given["given"] = frozenset(state["given"])
+    return Layout(**given)
+
+
+def good_numbers(before: int, count: int, bad: Sequence[int]) -> NDArray[np.int64]:
+    """Return the numbers of good rows: the first `count` after `before` that are not bad ones.
+
+    Examples
+    --------
+    >>> good_numbers(10, 3, [12, 14])
+    array([11, 13, 15])
+    """
+    numbers = np.arange(before + 1, before + count + len(bad) + 1)
+    return numbers[~np.isin(numbers, bad)][:count] if len(bad) else numbers

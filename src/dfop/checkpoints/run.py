@@ -1,0 +1,406 @@
+"""`Run`: one pass over a source that can be stopped at any moment and taken up again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from numpy.typing import NDArray
+
+from dfop.classifier import DFOPClassifier
+from dfop.files import to_bytes
+from dfop.model.estimator import Ahead
+from dfop.regressor import DFOPRegressor
+from dfop.report import History
+from dfop.rows.batch import Batch
+from dfop.streams import Stream
+from dfop.streams.bad_rows import BadRows, check_quarantine
+from dfop.streams.layout import Layout
+
+from .aside import Aside, OnlyAside
+from .contents import arrays_of, bytes_of, history_of, model_of
+from .disk import DISK, Disk, write_whole
+from .folder import Folder
+from .generation import CheckpointError, Generation
+from .labelling import AtOnce, Delayed, Labelled, Labelling, Learner
+from .options import Options, delay_of
+from .place import Places
+from .predictions import Predicted, Predictions, columns_of, format_of
+from .reading import (
+    good_numbers,
+    label_rows,
+    layout_of,
+    layout_state,
+    open_labels,
+    open_rows,
+    without_ids,
+)
+
+FORMAT = 1
+
+
+class StoppedError(Exception):
+    """The run was asked to stop, and has; what it had done is kept."""
+
+
+class Run:
+    r"""Learn from a source in one pass, with everything that is needed to survive being killed.
+
+    Parameters
+    ----------
+    options : Options
+        What to learn from, and how.
+    checkpoint : path, optional
+        The folder of its generations; without it nothing can be taken up again.
+    every_rows, every_seconds : optional
+        How often a generation is written, in rows or in seconds.
+    skip : int
+        Rows of the source to leave out: of a pipe, those that a run before has committed.
+    disk : Disk
+        What writes.
+
+    Attributes
+    ----------
+    notes : list of str
+        What should be said aloud: what a run before had done, what was damaged.
+    model : DFOPRegressor or DFOPClassifier
+        What learns.
+    history : dfop.report.History
+        What happened along the stream.
+    bad : dfop.streams.bad_rows.BadRows
+        The bad rows.
+    resumed : int
+        How many rows a run before had committed, good and bad.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "rows.csv"
+    >>> lines = [f"{i % 7},{i % 7 * 0.5}" for i in range(300)]
+    >>> _ = path.write_text("\n".join(["x,y", *lines]))
+    >>> with Run(Options((str(path),), "y")) as run:
+    ...     for _ in run.steps():
+    ...         pass  # after every batch: a moment to look at it, or to stop
+    >>> run.history.rows, bool(abs(run.model.predict([{"x": 4.0}])[0] - 2.0) < 0.1)
+    (300, True)
+    """
+
+    def __init__(
+        self,
+        options: Options,
+        *,
+        checkpoint: Any = None,
+        every_rows: int | None = None,
+        every_seconds: float | None = 30.0,
+        skip: int = 0,
+        disk: Disk = DISK,
+    ) -> None:
+        self.options, self.disk = options, disk
+        self._every_rows, self._every_seconds = every_rows, every_seconds
+        self.notes: list[str] = []
+        self.stopped: int | None = None
+        self._reading = False
+        self._good = 0
+        self._saved_at, self._saved_rows = monotonic(), 0
+        self._places = Places([Path(p) for p in (*options.sources, options.labels) if p])
+        self._folder = None if checkpoint is None else Folder(checkpoint, disk)
+        self._closed_at_end = ExitStack()
+        if self._folder is not None:
+            self._closed_at_end.callback(self._folder.close)
+        try:
+            found = None if self._folder is None else self._recover(self._folder)
+            self._open(found, skip)
+        except BaseException:
+            self.close()
+            raise
+
+    # -- opening ------------------------------------------------------------------------------
+
+    def _recover(self, folder: Folder) -> Generation | None:
+        """Find the newest generation and refuse it if this is another run."""
+        generation = folder.newest()
+        self.notes += folder.notes
+        if generation is None:
+            return None
+        state = generation.state
+        if state.get("format") != FORMAT:
+            raise CheckpointError(f"{folder.path} is of another version of dfop; start anew")
+        changed = self.options.changed_since(state["options"])
+        if changed:
+            raise CheckpointError(
+                f"the checkpoint {folder.path} is of a run with other options: "
+                f"{'; '.join(changed)}. Give the same ones, or start anew with an empty folder"
+            )
+        self._places.check(state["places"])
+        return generation
+
+    def _open(self, found: Generation | None, skip: int) -> None:
+        state: Any = {} if found is None else found.state
+        options = self.options
+        lengths = state.get("outputs", {})
+        self._check_outputs()
+        self._aside = None if options.bad_rows == "fail" else Aside()
+        layout = layout_of(state["layout"]) if state else None
+        self.stream = open_rows(
+            options, self._open_text, layout=layout, skip=skip, put_aside=self._aside
+        )
+        self.bad: BadRows = self.stream.bad
+        labels: Stream | None = None
+        if options.labels is not None:
+            before = layout_of(state["label layout"]) if state else None
+            labels = open_labels(
+                options, self._open_text, layout=before, put_aside=self._labels_bad
+            )
+        self._label_stream = labels
+        told: Layout = (labels or self.stream).layout
+        self._id_at = self._column_of_ids()
+        self.model, self.history = self._learner(found, told)
+        learner = Learner(self.model, self.history, told.classes)
+        taken = state["labelling"]["taken"] if state and labels is not None else 0
+        self._labelling: Labelling = AtOnce(learner)
+        if options.delay is not None:
+            self._labelling = Delayed(learner, delay_of(options.delay))
+        elif labels is not None:
+            come = label_rows(labels, taken)
+            self._closed_at_end.callback(come.close)
+            self._labelling = Labelled(learner, come, options.pending_limit)
+        # only now, that the sources are there, files of a run before are written over
+        self._predictions = self._open_predictions(told, lengths.get("predictions"))
+        if self._aside is not None:
+            self._aside.predictions = self._predictions
+            if options.quarantine is not None:
+                self._aside.open(Path(options.quarantine), self.disk, lengths.get("quarantine"))
+            self._closed_at_end.callback(self._aside.close)
+        self.resumed = 0
+        if found is not None:
+            self._resume(found)
+        self._kept = self._now()
+
+    @property
+    def _labels_bad(self) -> Any:
+        """What takes bad rows of the labels: their file says where they come from."""
+        return None if self._aside is None else OnlyAside(self._aside)
+
+    def _open_text(self, path: Path) -> Any:
+        # the hash of what is read is only needed to go on
+        return self._places.open(path) if self._folder else path.open("rb", buffering=0)
+
+    def _check_outputs(self) -> None:
+        """Refuse outputs that are sources, or hold something else."""
+        if self.options.predictions is not None:
+            format_of(self.options.predictions)
+        if self.options.quarantine is not None:
+            check_quarantine(Path(self.options.quarantine))
+        outputs = {self.options.predictions, self.options.quarantine} - {None, "-"}
+        sources = {*self.options.sources, self.options.labels} - {None, "-"}
+        read = {os.path.realpath(str(source)) for source in sources}
+        for output in outputs:
+            if os.path.realpath(str(output)) in read:
+                raise ValueError(f"{output} is a source of this run: write to another file")
+
+    def _column_of_ids(self) -> int | None:
+        if self.options.id is None:
+            return None
+        return self.stream.feature_names.index(self.options.id)
+
+    def _learner(self, found: Generation | None, told: Layout) -> tuple[Any, History]:
+        """Return model and history, new or as a generation has them."""
+        history = History(told.task) if found is None else history_of(found)
+        model = None if found is None else model_of(found)
+        if model is None:
+            kind = DFOPClassifier if told.task == "classification" else DFOPRegressor
+            options = self.options
+            model = kind(options.rule, lags=options.lags, pending_limit=options.pending_limit)
+        return model, history
+
+    def _open_predictions(self, told: Layout, length: int | None) -> Predictions | None:
+        path = self.options.predictions
+        if path is None:
+            return None
+        labels = told.task == "classification"
+        ids, time = self.options.id is not None, None
+        if self.options.time is not None:
+            time = "float64" if self.stream.layout.numeric_time else "time"
+        columns = columns_of(labels=labels, whole=told.whole, ids=ids, time=time)
+        columns |= {"label": columns["prediction"], "bad": "string"}
+        part = None if self._folder is None else self._folder.path / "predictions.rows"
+        predictions = Predictions(path, self.disk, columns, length=length, part=part)
+        self._closed_at_end.callback(predictions.out.close)
+        return predictions
+
+    def _resume(self, found: Generation) -> None:
+        state = found.state
+        self.bad.restore(state["bad"])
+        if self._label_stream is not None:
+            self._label_stream.bad.restore(state["label bad"])
+        self._labelling.restore(state["labelling"], arrays_of(found, "labelling/"))
+        self._good = int(state["good"])
+        self.resumed = self._saved_rows = self.bad.rows
+        self.notes.append(
+            f"going on after row {self.bad.rows:,}, from generation {found.number} of "
+            f"{self._folder.path if self._folder else ''}"
+        )
+        if not self.stream.reusable:
+            self.notes.append(
+                f"{self.bad.rows:,} rows of the pipe are committed: it must go on with row "
+                f"{self.bad.rows + 1:,}; if it begins with the first one again, give "
+                f"--skip {self.bad.rows}"
+            )
+
+    # -- the loop -----------------------------------------------------------------------------
+
+    def steps(self) -> Iterator[None]:
+        """Learn batch by batch; every now and then a generation is written.
+
+        Yields
+        ------
+        None
+            After every batch.
+
+        Raises
+        ------
+        StoppedError
+            After `stop`: everything up to the last batch is kept.
+        """
+        first = self._good if self.stream.reusable else 0
+        pieces = self.stream.pieces(first, None)
+        self._closed_at_end.callback(pieces.close)
+        while (piece := self._next(pieces)) is not None:
+            self._learn(*piece)
+            if self._is_due():
+                self.save()
+            yield
+            if self.stopped is not None:
+                self._stop()
+        if self._predictions is not None and self._aside is not None:
+            self._predictions.add(None, self._aside.take())
+        self._labelling.end()
+        self.history.look(self.model)
+        self.history.note_bad(self.bad)
+        self._kept = self._now()
+        self.save()
+
+    def _next(self, pieces: Iterator[tuple[Batch, NDArray[Any]]]) -> Any:
+        self._reading = True
+        try:
+            if self.stopped is not None:
+                self._stop()
+            return next(pieces, None)
+        except StoppedError:
+            self._stop()
+        finally:
+            self._reading = False
+        return None
+
+    def stop(self, signal: int) -> None:
+        """Ask the run to stop: at once where it waits for input, else after the batch.
+
+        For a handler of signals.
+        """
+        self.stopped = signal
+        if self._reading:
+            raise StoppedError
+
+    def _stop(self) -> None:
+        """Go back to the last whole batch, keep it, and stop."""
+        self._reading = False
+        self.bad.restore(self._kept["bad"])
+        if self._aside is not None and self._aside.out is not None:
+            self._aside.out.cut(self._kept["quarantine"])
+        self.history.look(self.model)
+        self.history.note_bad(self.bad)
+        self.save()
+        raise StoppedError
+
+    def _learn(self, batch: Batch, y: NDArray[Any]) -> None:
+        before = max(int(self._kept["bad"]["rows"]), self.bad.skip)
+        marks = [] if self._aside is None else self._aside.take()
+        numbers = good_numbers(before, len(y), [mark.row for mark in marks])
+        ids = None
+        if self._id_at is not None:
+            batch, ids = without_ids(batch, self._id_at, before + 1)
+        start = monotonic()
+        ahead = self._labelling.step(batch, y, ids)
+        self.history.seconds += monotonic() - start
+        self._good += len(y)
+        if self._predictions is not None:
+            self._predictions.add(self._predicted(numbers, ids, batch, ahead, y), marks)
+        self.history.note_bad(self.bad)
+        self._kept = self._now()
+
+    def _predicted(
+        self, numbers: Any, ids: Any, batch: Batch, ahead: Ahead, y: NDArray[Any]
+    ) -> Predicted:
+        label = None if self.options.labels is not None else y
+        return Predicted(
+            numbers, ids, batch.time, ahead.prediction, ahead.probability, ahead.interval, label
+        )
+
+    def _now(self) -> dict[str, Any]:
+        """Return what must go with the last whole batch, whatever is read ahead."""
+        aside = None if self._aside is None else self._aside.out
+        return {"bad": self.bad.state(), "quarantine": 0 if aside is None else aside.length}
+
+    # -- keeping ------------------------------------------------------------------------------
+
+    def _is_due(self) -> bool:
+        if self._folder is None:
+            return False
+        if self._every_rows is not None:
+            return int(self._kept["bad"]["rows"]) - self._saved_rows >= self._every_rows
+        return self._every_seconds is not None and (
+            monotonic() - self._saved_at >= self._every_seconds
+        )
+
+    def save(self) -> None:
+        """Bring the outputs to the disk, then write a generation of where the run stands."""
+        if self._folder is None:
+            return
+        outputs = {}
+        if self._predictions is not None:
+            outputs["predictions"] = self._predictions.out.sync()
+        if self._aside is not None and self._aside.out is not None:
+            outputs["quarantine"] = self._aside.out.sync()
+        values, arrays = self._labelling.state()
+        figures, columns = self.history.state()
+        arrays = {f"labelling/{name}": array for name, array in arrays.items()}
+        arrays |= {f"history/{name}": array for name, array in columns.items()}
+        labels = self._label_stream
+        state = {
+            "format": FORMAT,
+            "options": self.options.state(),
+            "places": self._places.state(),
+            "good": self._good,
+            "bad": self._kept["bad"],
+            "outputs": outputs,
+            "layout": layout_state(self.stream.layout),
+            "label layout": None if labels is None else layout_state(labels.layout),
+            "label bad": None if labels is None else labels.bad.state(),
+            "labelling": values,
+            "history": figures,
+        }
+        blobs = {name: bytes_of(array) for name, array in arrays.items()}
+        blobs["model"] = to_bytes(self.model) if self._good else b""
+        self._folder.save(state, blobs)
+        self._saved_at, self._saved_rows = monotonic(), int(self._kept["bad"]["rows"])
+
+    def finish(self, model: Any = None) -> None:
+        """Complete the outputs, and save the model if a path is given."""
+        if self._predictions is not None:
+            self._predictions.finish()
+        if model is not None:
+            write_whole(self.disk, Path(os.path.realpath(model)), [to_bytes(self.model)])
+
+    def close(self) -> None:
+        """Close the files and let other runs use the folder."""
+        self._closed_at_end.close()
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

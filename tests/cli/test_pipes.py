@@ -1,0 +1,147 @@
+"""Pipes and signals: rows are answered as they come, a run that is stopped is saved."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from sample_files import as_csv, table
+
+DFOP = [sys.executable, "-m", "dfop"]
+LEARN = [*DFOP, "learn", "-", "-t", "price", "--task", "regression", "--forgetting", "0.01"]
+
+
+@pytest.fixture
+def rows():
+    return as_csv(table()).splitlines(keepends=True)
+
+
+def start(arguments, folder, **given):
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen(arguments, cwd=folder, text=True, bufsize=1, **{**pipes, **given})
+
+
+def test_a_slow_pipe_is_answered_row_by_row(tmp_path, rows):
+    with start([*LEARN, "--predictions", "-", "--quiet"], tmp_path) as process:
+        process.stdin.writelines(rows[:20])
+        process.stdin.flush()
+        for _ in range(20):
+            process.stdout.readline()
+        for t, row in enumerate(rows[20:30], 20):
+            process.stdin.write(row)
+            process.stdin.flush()
+            answer = process.stdout.readline()  # comes although no further row is there
+            assert answer.startswith(f"{t},")
+        process.stdin.close()
+        assert process.stdout.read() == ""
+        assert process.wait() == 0
+
+
+@pytest.mark.parametrize(("which", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_stops_and_saves_a_run_that_waits(tmp_path, rows, which, code):
+    given = [*LEARN, "--checkpoint", "state", "--predictions", "-", "--model", "m.dfop"]
+    with start(given, tmp_path) as process:
+        process.stdin.writelines(rows[:101])
+        process.stdin.flush()
+        for _ in range(101):
+            process.stdout.readline()
+        process.send_signal(which)
+        words = process.stderr.read()
+        assert process.wait() == code, words
+    assert "stopped after row 100, and saved" in words
+    assert (tmp_path / "m.dfop").is_file()
+    outcome = subprocess.run(
+        [*given, "--skip", "100"],
+        input="".join(rows),
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert outcome.returncode == 0, outcome.stderr
+    assert "100 rows of the pipe are committed" in outcome.stderr
+    assert outcome.stdout.splitlines()[1].startswith("101,")
+    assert len(outcome.stdout.splitlines()) == 301
+
+
+def test_a_signal_while_a_file_is_learned_stops_after_the_batch(tmp_path, rows):
+    (tmp_path / "rows.csv").write_text(rows[0] + "".join(rows[1:]) * 500)
+    given = [
+        *DFOP,
+        "learn",
+        "rows.csv",
+        "-t",
+        "price",
+        "--checkpoint",
+        "state",
+        "--model",
+        "m.dfop",
+    ]
+    with start([*given, "--progress-json"], tmp_path) as process:
+        process.stderr.readline()
+        process.send_signal(signal.SIGTERM)
+        words = process.stderr.read()
+        assert process.wait() == 143, words
+    done = json.loads(
+        subprocess.run([*DFOP, "report", "state", "--json"], cwd=tmp_path, capture_output=True,
+                       check=True).stdout
+    )  # fmt: skip
+    assert 0 < done["rows"] < 200_000
+
+
+def test_a_closed_pipe_is_silent(tmp_path, rows):
+    (tmp_path / "rows.csv").write_text(rows[0] + "".join(rows[1:]) * 100)
+    arguments = ["learn", "rows.csv", "-t", "price", "--forgetting", "0.01", "--quiet"]
+    with start([*DFOP, *arguments, "--predictions", "-"], tmp_path) as process:
+        assert process.stdout.readline().startswith("row,")
+        process.stdout.close()
+        words = process.stderr.read()
+        assert process.wait() == 141
+    assert words == ""
+
+
+def test_a_named_pipe_is_a_source(tmp_path, rows):
+    os.mkfifo(tmp_path / "rows.csv")
+    with start([*DFOP, "learn", "rows.csv", "-t", "price", "--json", "-q"], tmp_path) as process:
+        with open(tmp_path / "rows.csv", "w") as pipe:
+            pipe.writelines(rows)
+        summary = json.loads(process.stdout.read())
+        assert process.wait() == 0
+    assert summary["rows"] == 400
+
+
+def test_no_color_and_no_terminal_leave_plain_text(tmp_path, rows):
+    (tmp_path / "rows.csv").write_text("".join(rows))
+    outcome = subprocess.run(
+        [*DFOP, "learn", "rows.csv", "-t", "price"], cwd=tmp_path, capture_output=True, check=True,
+        env={**os.environ, "NO_COLOR": "1", "FORCE_COLOR": ""},
+    )  # fmt: skip
+    assert b"\x1b" not in outcome.stderr
+    assert outcome.stdout == b""
+
+
+def test_killed_with_signal_nine_and_started_again_is_as_if_nothing_had_happened(tmp_path, rows):
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    given = [*DFOP, "learn", "rows.csv", "-t", "price", "--checkpoint", "state", "--every", "1",
+             "--predictions", "p.parquet", "--model", "m.dfop", "--json",
+             "--progress-json"]  # fmt: skip
+    for folder in (whole, killed):
+        folder.mkdir()
+        (folder / "rows.csv").write_text(rows[0] + "".join(rows[1:]) * 300)
+    expected = subprocess.run(given, cwd=whole, capture_output=True, check=True)
+    with start(given, killed) as process:
+        process.stderr.readline()
+        process.kill()
+        assert process.wait() == -signal.SIGKILL
+    found = subprocess.run(given, cwd=killed, capture_output=True, check=True)
+    assert b"going on after row" in found.stderr
+    same_files(whole, killed)
+    first, second = (json.loads(outcome.stdout) for outcome in (expected, found))
+    assert {**first, "speed": 0} == {**second, "speed": 0}
+
+
+def same_files(a: Path, b: Path):
+    for name in ("p.parquet", "m.dfop"):
+        assert (a / name).read_bytes() == (b / name).read_bytes()

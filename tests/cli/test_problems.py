@@ -1,0 +1,140 @@
+"""Whatever goes wrong is said in a sentence, with the right exit code and nothing half-written."""
+
+import gzip
+import os
+
+import numpy as np
+import pytest
+from sample_files import as_csv, table
+from typer.testing import CliRunner
+
+from dfop import DFOPRegressor, save
+from dfop.cli import app
+
+
+def run(*arguments):
+    outcome = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert outcome.exception is None or isinstance(outcome.exception, SystemExit)
+    assert "Traceback" not in outcome.output
+    return outcome
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder of good and of bad files, which is also where we are."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "good.csv").write_text(as_csv(table()))
+    (tmp_path / "empty.csv").write_text("")
+    (tmp_path / "header.csv").write_text("a,y\n")
+    (tmp_path / "one.csv").write_text("a,y\n" + "1,up\n" * 50)
+    (tmp_path / "binary.csv").write_bytes(bytes(range(256)) * 40)
+    (tmp_path / "twice.csv").write_text("a,a,y\n1,2,3\n")
+    (tmp_path / "cut.csv.gz").write_bytes(gzip.compress(as_csv(table()).encode())[:30])
+    (tmp_path / "words.csv").write_text("hello world\n")
+    (tmp_path / "b.csv").write_text("size,other,price\n" + "1.5,2,3.5\n" * 20)
+    (tmp_path / "bad.toml").write_text("target =\n")
+    (tmp_path / "notes.txt").write_text("these are my notes\n")
+    (tmp_path / "old.csv").write_text("file,row,line,byte,column,kind,message,text\nold\n")
+    (tmp_path / "no-model.dfop").write_text("hello")
+    save(DFOPRegressor(0.1).fit(np.eye(3), [1.0, 2.0, 3.0]), tmp_path / "nameless.dfop")
+    return tmp_path
+
+
+GOOD = ("learn", "good.csv", "-t", "price")
+CASES = [
+    # arguments, exit code, words
+    (("learn",), 2, "Missing"),
+    (("learn", "good.csv"), 2, "--target"),
+    ((*GOOD, "--forgeting", "0.1"), 2, "--forgetting"),
+    (("lern", "good.csv"), 2, "learn"),
+    (("learn", "god.csv", "-t", "price"), 2, "no such file or folder. Did you mean good.csv?"),
+    (("learn", "good.csv", "-t", "prize"), 2, "Did you mean price?"),
+    ((*GOOD, "--time", "when"), 2, "'when': the time is not a column"),
+    ((*GOOD, "--features", "size,sped"), 2, "Did you mean speed?"),
+    ((*GOOD, "--ignore", "colour"), 2, "Did you mean color?"),
+    ((*GOOD, "--features", "size,price"), 1, "both target and feature"),
+    ((*GOOD, "--task", "clasification"), 2, "Did you mean classification?"),
+    ((*GOOD, "--format", "csw"), 2, "Did you mean csv?"),
+    ((*GOOD, "--forgetting", "often"), 1, "write auto, a number from 0 up to 1 (mu)"),
+    ((*GOOD, "--forgetting", "2"), 1, "must be in [0, 1)"),
+    ((*GOOD, "--lags", "-1"), 1, "must be a whole number from 0"),
+    ((*GOOD, "--delay", "soon"), 1, "cannot read the duration"),
+    ((*GOOD, "--delay", "3d"), 1, "has no time"),
+    ((*GOOD, "--labels", "b.csv"), 1, "--id"),
+    ((*GOOD, "--labels", "none.csv"), 2, "none.csv: no such file"),
+    ((*GOOD, "--bad-rows", "ignore"), 2, "fail, skip or quarantine=FILE"),
+    ((*GOOD, "--bad-rows", "quarantine"), 2, "fail, skip or quarantine=FILE"),
+    ((*GOOD, "--bad-rows", "quarantine=notes.txt"), 1, "holds something else than bad rows"),
+    ((*GOOD, "--max-bad", "many"), 2, "give a share"),
+    ((*GOOD, "--every", "often"), 2, "a duration such as 30s"),
+    ((*GOOD, "--predictions", "p.xls"), 1, "must be .csv, .jsonl or .parquet"),
+    ((*GOOD, "--predictions", "good.csv"), 1, "is a source of this run"),
+    ((*GOOD, "--predictions", "none/p.csv"), 1, "No such file or directory"),
+    ((*GOOD, "--predictions", "-", "--json"), 2, "would both write to standard output"),
+    ((*GOOD, "--model", "none/m.dfop"), 2, "there is no folder none"),
+    ((*GOOD, "--config", "none.toml"), 2, "none.toml"),
+    ((*GOOD, "--config", "bad.toml"), 2, "is not TOML"),
+    ((*GOOD, "--checkpoint", "good.csv"), 4, "cannot be used"),
+    (("learn", "good.csv", "-t", "prize", "--bad-rows", "quarantine=old.csv"), 2, "price?"),
+    (("learn", "empty.csv", "-t", "y"), 1, "empty or has no header"),
+    (("learn", "header.csv", "-t", "y"), 1, "there are no rows"),
+    (("learn", "one.csv", "-t", "y"), 1, "only the class 'up' among the first rows"),
+    (("learn", "binary.csv", "-t", "y"), 2, "binary.csv, column 'y'"),
+    (("learn", "twice.csv", "-t", "y"), 1, "occurs twice"),
+    (("learn", "cut.csv.gz", "-t", "price"), 1, "broken or cut off"),
+    (("learn", "words.csv", "-t", "price"), 2, "there are hello world"),
+    (("learn", "notes.txt", "-t", "price"), 1, "cannot tell the format"),
+    (("learn", "good.csv", "b.csv", "-t", "price"), 1, "b.csv, column 'speed': the column is miss"),
+    (("learn", ".", "-t", "price"), 1, "a folder is read if it holds Parquet"),
+    (("predict", "none.dfop", "good.csv"), 1, "no model file at 'none.dfop'"),
+    (("predict", "no-model.dfop", "good.csv"), 1, "cannot load"),
+    (("predict", "nameless.dfop", "good.csv"), 1, "have no names"),
+    (("inspect", "no-model.dfop"), 1, "cannot load"),
+    (("inspect", "none.dfop"), 1, "no model file"),
+    (("compare", "good.csv", "-t", "price", "--models", "our"), 2, "Did you mean ours?"),
+    (("compare", "good.csv", "-t", "price", "--models", "river:no.Thing"), 2, "River has no"),
+    (("evaluate", "good.csv"), 2, "--target is missing"),
+    (("evaluate", "god.csv", "-t", "price"), 2, "Did you mean good.csv?"),
+    (("report", "state"), 2, "--output"),
+    (("report", "state", "--json"), 2, "there is no such folder"),
+    (("report", ".", "--json"), 4, "holds no generation"),
+    (("streams", "show", "electrcity"), 2, "Did you mean electricity?"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "code", "words"), CASES, ids=lambda x: str(x)[:60])
+def test_bad_input_gets_a_sentence_and_a_code(folder, arguments, code, words):
+    before = {path: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    outcome = run(*arguments)
+    assert outcome.exit_code == code, outcome.output
+    assert words in outcome.stderr
+    assert not outcome.stdout
+    after = {path: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    assert after == before
+
+
+def test_a_model_of_other_columns_is_refused(folder):
+    run(*GOOD, "--model", "m.dfop")
+    outcome = run("predict", "m.dfop", "b.csv")
+    assert outcome.exit_code == 2
+    assert "'speed': the feature is not a column" in outcome.stderr
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_without_permission_is_named(folder):
+    (folder / "good.csv").chmod(0)
+    outcome = run(*GOOD)
+    assert outcome.exit_code == 1
+    assert "good.csv: Permission denied" in outcome.stderr
+
+
+def test_help_shows_examples_before_options():
+    for command in ("learn", "predict", "inspect", "evaluate", "compare", "report"):
+        text = run(command, "--help").stdout
+        assert 0 < text.index("Examples:") < text.index("Options:")
+        assert f"\n    dfop {command} " in text
+
+
+def test_version_and_completion():
+    assert run("--version").stdout.startswith("dfop ")
+    assert "--install-completion" in run("--help").stdout
