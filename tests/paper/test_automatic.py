@@ -53,14 +53,9 @@ def test_squared_error_on_ten_regression_hyperplanes_is_that_of_the_best_mu_in_h
     assert np.mean(found) <= 1.05 * np.mean(fixed, axis=0).min()
 
 
-MISSED_WITH_LAGS = {"SRU-1"}
-
-
 @needs_data
 @pytest.mark.parametrize(("task", "stream"), LAGGED)
-def test_with_lags(task, stream, request):
-    if stream in MISSED_WITH_LAGS:
-        request.applymarker(pytest.mark.xfail(strict=True, reason="missed: see the results"))
+def test_with_lags(task, stream):
     lags, promised = LAGGED[task, stream]
     (found,) = score(task, stream, lags=lags)
     (unchanged,) = score(task, stream, "no-change")

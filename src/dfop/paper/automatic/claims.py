@@ -17,13 +17,9 @@ def missed(full: Sequence[FullStream], trials: Sequence[Trials], sure: Sureness)
         shown, name = one.shown, f"{one.name} ({one.task})"
         if not one.at_least(one.default, one.bar.promised):
             lines.append(f"{name}: {shown(one.default)}, promised {one.bar.promised:g}")
-        if one.behind(one.default, one.bar.peer_score) >= 0:
-            lines.append(
-                f"{name}: {shown(one.default)}, the best peer has {one.bar.peer_score:g} "
-                f"({one.bar.peer})"
-            )
-        if one.behind(one.default, one.no_change) > 0:
-            lines.append(f"{name}: {shown(one.default)}, no-change has {shown(one.no_change)}")
+        rival, score = one.rival
+        if one.behind(one.default, score) >= 0:
+            lines.append(f"{name}: {shown(one.default)}, the best peer has {score:g} ({rival})")
         for view, (mu, best) in one.fixed.items():
             if one.behind(one.automatic[view], best) > one.allowance:
                 lines.append(
@@ -70,10 +66,10 @@ def summary_counts(
             one.at_least(one.default, one.bar.promised) for one in full
         ),
         "above the best peer in hindsight, classification": _count(
-            one.default > one.bar.peer_score for one in labelled
+            one.default > one.rival[1] for one in labelled
         ),
         "below the best peer's error, regression": _count(
-            one.default < one.bar.peer_score for one in numbers
+            one.default < one.rival[1] for one in numbers
         ),
         "within .2 points or 5 % of the best fixed mu, linear and rff": _count(fixed),
         "promised score with lags": _count(

@@ -37,6 +37,13 @@ class FullStream:
     """Linear, with the same lags."""
 
     @property
+    def rival(self) -> tuple[str, float]:
+        """The best other in hindsight, saying the last label again among them."""
+        if self.behind(self.no_change, self.bar.peer_score) < 0:
+            return "no-change", self.no_change
+        return self.bar.peer, self.bar.peer_score
+
+    @property
     def allowance(self) -> float:
         """How far behind the best fixed mu is within what is promised."""
         return 0.2 if self.task == "classification" else 0.05
