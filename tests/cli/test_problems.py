@@ -4,6 +4,8 @@ import gzip
 import os
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from sample_files import as_csv, table
 from typer.testing import CliRunner
@@ -33,6 +35,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "words.csv").write_text("hello world\n")
     (tmp_path / "b.csv").write_text("size,other,price\n" + "1.5,2,3.5\n" * 20)
     (tmp_path / "bad.toml").write_text("target =\n")
+    (tmp_path / "run.toml").write_text("lags = 1\n")
     (tmp_path / "notes.txt").write_text("these are my notes\n")
     (tmp_path / "old.csv").write_text("file,row,line,byte,column,kind,message,text\nold\n")
     (tmp_path / "no-model.dfop").write_text("hello")
@@ -68,8 +71,20 @@ CASES = [
     ((*GOOD, "--max-bad", "many"), 2, "give a share"),
     ((*GOOD, "--every", "often"), 2, "a duration such as 30s"),
     ((*GOOD, "--predictions", "p.xls"), 1, "must be .csv, .jsonl or .parquet"),
-    ((*GOOD, "--predictions", "good.csv"), 1, "is a source of this run"),
-    ((*GOOD, "--predictions", "none/p.csv"), 1, "No such file or directory"),
+    ((*GOOD, "--predictions", "good.csv"), 2, "is a source of this run"),
+    ((*GOOD, "--model", "./good.csv"), 2, "is a source of this run"),
+    ((*GOOD, "--report", "good.csv"), 2, "is a source of this run"),
+    ((*GOOD, "--metrics", "good.csv"), 2, "is a source of this run"),
+    ((*GOOD, "--bad-rows", "quarantine=good.csv"), 2, "is a source of this run"),
+    ((*GOOD, "--config", "run.toml", "--model", "run.toml"), 2, "is a source of this run"),
+    ((*GOOD, "--model", "x.out", "--report", "x.out"), 2, "is named for two outputs"),
+    ((*GOOD, "--predictions", "p.csv", "--bad-rows", "quarantine=p.csv"), 2, "two outputs"),
+    ((*GOOD, "--predictions", "none/p.csv"), 2, "there is no folder none"),
+    ((*GOOD, "--bad-rows", "quarantine=none/q.csv"), 2, "there is no folder none"),
+    ((*GOOD, "--id", "price"), 1, "the id 'price' is also the target"),
+    ((*GOOD, "--id", "color", "--ignore", "color"), 1, "or a column to ignore"),
+    ((*GOOD, "--id", "colour"), 2, "Did you mean color?"),
+    ((*GOOD, "--text", "colour"), 2, "Did you mean color?"),
     ((*GOOD, "--predictions", "-", "--json"), 2, "would both write to standard output"),
     ((*GOOD, "--model", "none/m.dfop"), 2, "there is no folder none"),
     ((*GOOD, "--config", "none.toml"), 2, "none.toml"),
@@ -89,6 +104,7 @@ CASES = [
     (("predict", "none.dfop", "good.csv"), 1, "no model file at 'none.dfop'"),
     (("predict", "no-model.dfop", "good.csv"), 1, "cannot load"),
     (("predict", "nameless.dfop", "good.csv"), 1, "have no names"),
+    (("predict", "nameless.dfop", "good.csv", "--predictions", "good.csv"), 1, "is a source"),
     (("inspect", "no-model.dfop"), 1, "cannot load"),
     (("inspect", "none.dfop"), 1, "no model file"),
     (("compare", "good.csv", "-t", "price", "--models", "our"), 2, "Did you mean ours?"),
@@ -118,6 +134,16 @@ def test_a_model_of_other_columns_is_refused(folder):
     outcome = run("predict", "m.dfop", "b.csv")
     assert outcome.exit_code == 2
     assert "'speed': the feature is not a column" in outcome.stderr
+
+
+def test_outputs_are_not_written_into_a_folder_that_is_read(folder):
+    rows = folder / "rows"
+    rows.mkdir()
+    pq.write_table(pa.table({"x": [1.0, 2.5] * 50, "y": [0.5, 1.5] * 50}), rows / "a.parquet")
+    outcome = run("learn", rows, "-t", "y", "--predictions", rows / "p.parquet")
+    assert outcome.exit_code == 2
+    assert "in a folder that this run reads" in outcome.stderr
+    assert [path.name for path in rows.iterdir()] == ["a.parquet"]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")

@@ -143,7 +143,7 @@ def test_kinds_say_what_must_not_be_guessed(tmp_path):
     assert batch.rows() == [["08001"], ["08002"]]
     batch, _ = next(read([{"x": 8001, "y": 0.5}], target="y", kinds={"x": "text"}).batches())
     assert batch.rows() == [["8001"]]
-    with pytest.raises(DataError, match="kinds names a column that is not there"):
+    with pytest.raises(DataError, match="there is no such column"):
         read(path, target="y", kinds={"z": "text"})
 
 

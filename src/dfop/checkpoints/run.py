@@ -28,6 +28,7 @@ from .folder import Folder
 from .generation import CheckpointError, Generation
 from .labelling import AtOnce, Delayed, Labelled, Labelling, Learner
 from .options import Options, delay_of
+from .outputs import check_apart
 from .place import Places
 from .predictions import Predicted, Predictions, columns_of, format_of
 from .reading import (
@@ -195,16 +196,17 @@ class Run:
             format_of(self.options.predictions)
         if self.options.quarantine is not None:
             check_quarantine(Path(self.options.quarantine))
-        outputs = {self.options.predictions, self.options.quarantine} - {None, "-"}
-        sources = {*self.options.sources, self.options.labels} - {None, "-"}
-        read = {os.path.realpath(str(source)) for source in sources}
-        for output in outputs:
-            if os.path.realpath(str(output)) in read:
-                raise ValueError(f"{output} is a source of this run: write to another file")
+        outputs = (self.options.predictions, self.options.quarantine)
+        check_apart(outputs, (*self.options.sources, self.options.labels))
 
     def _column_of_ids(self) -> int | None:
         if self.options.id is None:
             return None
+        if self.options.id not in self.stream.feature_names:
+            raise ValueError(
+                f"the id {self.options.id!r} is also the target, the time or a column to ignore: "
+                "name a column that is none of them"
+            )
         return self.stream.feature_names.index(self.options.id)
 
     def _learner(self, found: Generation | None, told: Layout) -> tuple[Any, History]:
