@@ -69,6 +69,7 @@ CASES = [
     ((*GOOD, "--bad-rows", "quarantine"), 2, "fail, skip or quarantine=FILE"),
     ((*GOOD, "--bad-rows", "quarantine=notes.txt"), 1, "holds something else than bad rows"),
     ((*GOOD, "--max-bad", "many"), 2, "give a share"),
+    ((*GOOD, "--max-bad", "nan", "--bad-rows", "skip"), 1, "a share up to 1.0"),
     ((*GOOD, "--every", "often"), 2, "a duration such as 30s"),
     ((*GOOD, "--predictions", "p.xls"), 1, "must be .csv, .jsonl or .parquet"),
     ((*GOOD, "--predictions", "good.csv"), 2, "is a source of this run"),
@@ -134,6 +135,44 @@ def test_a_model_of_other_columns_is_refused(folder):
     outcome = run("predict", "m.dfop", "b.csv")
     assert outcome.exit_code == 2
     assert "'speed': the feature is not a column" in outcome.stderr
+
+
+def labelled(folder, *, name=str, order=range(300)):
+    """Write rows, and their labels an hour later, whose file names rows by `name`."""
+    hours = [f"2024-05-{1 + i // 24:02d}T{i % 24:02d}:00" for i in range(400)]
+    rows = [f"{i},{hours[t]},{i % 7}\n" for t, i in enumerate(order)]
+    (folder / "rows.csv").write_text("id,at,x\n" + "".join(rows))
+    labels = [f"{name(i)},{hours[t + 1]},{i % 7 + 0.5}\n" for t, i in enumerate(order)]
+    (folder / "labels.csv").write_text("id,at,y\n" + "".join(labels))
+    return run("learn", "rows.csv", "-t", "y", "--labels", "labels.csv", "--id", "id",
+               "--time", "at", "--forgetting", "0.01", "--model", "m.dfop")  # fmt: skip
+
+
+def test_labels_that_name_no_row_are_said_and_if_all_are_such_nothing_is_saved(folder):
+    outcome = labelled(folder, name=lambda i: "nobody" if i == 9 else str(i))
+    assert outcome.exit_code == 0
+    assert "\n1 labels named no row" in outcome.stderr
+    (folder / "m.dfop").unlink()
+    outcome = labelled(folder, name="{:05d}".format)
+    assert outcome.exit_code == 1
+    assert "none of the 300 labels in labels.csv names a row by its 'id'" in outcome.stderr
+    assert not (folder / "m.dfop").exists()
+
+
+def test_an_id_that_comes_twice_is_named_with_both_rows(folder):
+    outcome = labelled(folder, order=[*range(200), 120, *range(201, 300)])
+    assert outcome.exit_code == 1
+    assert "rows.csv, row 201, column 'id': the id '120' is also that of row 121" in outcome.stderr
+
+
+def test_a_row_whose_time_runs_backwards_is_named_as_it_stands_in_the_file(folder):
+    days = [f"2024-05-{1 + i % 28:02d},{i},{i + 0.5}\n" for i in range(28)]
+    days[5] = days[5].replace(",5,", ",five,")
+    (folder / "late.csv").write_text("at,x,y\n" + "".join([*days[:20], days[3], *days[20:]]))
+    outcome = run("learn", "late.csv", "-t", "y", "--time", "at", "--forgetting", "half-life=3d",
+                  "--bad-rows", "skip")  # fmt: skip
+    assert outcome.exit_code == 1
+    assert "late.csv, row 21, column 'at': the time is earlier" in outcome.stderr
 
 
 def test_outputs_are_not_written_into_a_folder_that_is_read(folder):

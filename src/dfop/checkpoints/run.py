@@ -36,6 +36,7 @@ from .reading import (
     label_rows,
     layout_of,
     layout_state,
+    located,
     open_labels,
     open_rows,
     without_ids,
@@ -326,7 +327,10 @@ class Run:
         if self._id_at is not None:
             batch, ids = without_ids(batch, self._id_at, before + 1)
         start = monotonic()
-        ahead = self._labelling.step(batch, y, ids)
+        try:
+            ahead = self._labelling.step(batch, y, ids)
+        except ValueError as error:
+            raise located(error, batch, ids, numbers, self.options) from error
         self.history.seconds += monotonic() - start
         self._good += len(y)
         if self._predictions is not None:
@@ -341,6 +345,11 @@ class Run:
         return Predicted(
             numbers, ids, batch.time, ahead.prediction, ahead.probability, ahead.interval, label
         )
+
+    @property
+    def labels_unmatched(self) -> int:
+        """Labels of a file of their own so far that named no row."""
+        return self._labelling.unmatched
 
     def _now(self) -> dict[str, Any]:
         """Return what must go with the last whole batch, whatever is read ahead."""

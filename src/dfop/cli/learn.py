@@ -140,6 +140,12 @@ def _go(run: Run, outputs: Outputs, progress: Progress, quiet: bool) -> None:
         progress.end()
     if run.history.rows == 0 and not run.model.__sklearn_is_fitted__():
         fail("no row was learned: there is nothing to save", code or 1)
+    if run.labels_unmatched and not run.history.rows:
+        fail(
+            f"none of the {run.labels_unmatched:,} labels in {run.options.labels} names a row by "
+            f"its {run.options.id!r}: check that both files write it in the same way",
+            code or 1,
+        )
     _write(run, outputs, progress)
     if not quiet:
         _say_bad_rows(run)
@@ -195,6 +201,8 @@ def _say_end(run: Run, outputs: Outputs, *, stopped: bool) -> None:
     if errors["overall"] is not None:
         rival = "" if errors["no_change"] is None else f", no-change {errors['no_change']:.4g}"
         say(f"{run.history.rows:,} rows: {errors['measure']} {errors['overall']:.4g}{rival}")
+    if run.labels_unmatched:
+        say(f"{run.labels_unmatched:,} labels named no row that waits for one, and were not used")
     for what, path in (("model", outputs.model), ("page", outputs.report)):
         if path is not None:
             say(f"{what}: {path}")
