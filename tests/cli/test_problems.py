@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import shlex
 
 import numpy as np
 import pyarrow as pa
@@ -52,6 +53,7 @@ CASES = [
     (("lern", "good.csv"), 2, "learn"),
     (("learn", "god.csv", "-t", "price"), 2, "no such file or folder. Did you mean good.csv?"),
     (("learn", "good.csv", "-t", "prize"), 2, "Did you mean price?"),
+    (("learn", "good.csv", "-t", "PRICE"), 2, "Did you mean price?"),
     ((*GOOD, "--time", "when"), 2, "'when': the time is not a column"),
     ((*GOOD, "--features", "size,sped"), 2, "Did you mean speed?"),
     ((*GOOD, "--ignore", "colour"), 2, "Did you mean color?"),
@@ -128,6 +130,41 @@ def test_bad_input_gets_a_sentence_and_a_code(folder, arguments, code, words):
     assert not outcome.stdout
     after = {path: path.read_bytes() for path in folder.iterdir() if path.is_file()}
     assert after == before
+
+
+OPTIONS = [
+    # the first file's rows, arguments, what to do
+    ("1,200\n", (), "Pass --task classification or --task regression."),
+    ("2024-05-01,0.5\n", (), "Pass --time 'unit price', or leave the column out with --ignore."),
+    ("5%,0.5\n", (), "pass --text 'unit price' if they are names"),
+    ("1,0.5\n", ("--max-bad", "2"), "--max-bad is a number or a share, for --bad-rows skip or"),
+    ("1,0.5\n", ("--forgetting", "half-life=3d"), "pass --time, the time of every row"),
+    ("x,0.5\n", (), "pass --text 'unit price', or leave the column out with --ignore. Or leave"),
+    ("1,\n", (), "Remove the row. Or leave bad rows out with --bad-rows skip."),
+]
+
+
+@pytest.mark.parametrize(("row", "arguments", "words"), OPTIONS)
+def test_what_to_do_is_said_in_options_of_the_command(folder, row, arguments, words):
+    counts = row.endswith(",200\n")
+    rows = [f"1,{i if counts else i + 0.5}\n" for i in range(200)]
+    if row[0] in "25":
+        rows = [row] * 200
+    (folder / "a.csv").write_text("unit price,y\n" + "".join([*rows, row]))
+    outcome = run("learn", "a.csv", "-t", "y", *arguments)
+    assert outcome.exit_code in (1, 3)
+    assert words in outcome.stderr
+
+
+@pytest.mark.parametrize(
+    ("separator", "option"), [(";", "--separator ';'"), ("\t", "--format tsv")]
+)
+def test_the_option_that_reads_other_separators_is_said_and_works(folder, separator, option):
+    (folder / "a.csv").write_text(as_csv(table()).replace(",", separator))
+    outcome = run("learn", "a.csv", "-t", "price")
+    assert outcome.exit_code == 2
+    assert f"pass {option}." in outcome.stderr
+    assert run("learn", "a.csv", "-t", "price", *shlex.split(option)).exit_code == 0
 
 
 def test_a_model_of_other_columns_is_refused(folder):

@@ -104,7 +104,10 @@ def unique_names(names: Sequence[str], source: str) -> tuple[str, ...]:
     """Refuse two columns of one name."""
     for name, times in Counter(names).items():
         if times > 1:
-            raise DataError("the column name occurs twice", source=source, column=name)
+            remedy = "Rename one of the two"
+            raise DataError(
+                "the column name occurs twice", source=source, column=name, remedy=remedy
+            )
     return tuple(names)
 
 
