@@ -2,8 +2,11 @@
 
 import gzip
 import os
+import shlex
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from sample_files import as_csv, table
 from typer.testing import CliRunner
@@ -33,6 +36,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "words.csv").write_text("hello world\n")
     (tmp_path / "b.csv").write_text("size,other,price\n" + "1.5,2,3.5\n" * 20)
     (tmp_path / "bad.toml").write_text("target =\n")
+    (tmp_path / "run.toml").write_text("lags = 1\n")
     (tmp_path / "notes.txt").write_text("these are my notes\n")
     (tmp_path / "old.csv").write_text("file,row,line,byte,column,kind,message,text\nold\n")
     (tmp_path / "no-model.dfop").write_text("hello")
@@ -49,6 +53,7 @@ CASES = [
     (("lern", "good.csv"), 2, "learn"),
     (("learn", "god.csv", "-t", "price"), 2, "no such file or folder. Did you mean good.csv?"),
     (("learn", "good.csv", "-t", "prize"), 2, "Did you mean price?"),
+    (("learn", "good.csv", "-t", "PRICE"), 2, "Did you mean price?"),
     ((*GOOD, "--time", "when"), 2, "'when': the time is not a column"),
     ((*GOOD, "--features", "size,sped"), 2, "Did you mean speed?"),
     ((*GOOD, "--ignore", "colour"), 2, "Did you mean color?"),
@@ -66,10 +71,23 @@ CASES = [
     ((*GOOD, "--bad-rows", "quarantine"), 2, "fail, skip or quarantine=FILE"),
     ((*GOOD, "--bad-rows", "quarantine=notes.txt"), 1, "holds something else than bad rows"),
     ((*GOOD, "--max-bad", "many"), 2, "give a share"),
+    ((*GOOD, "--max-bad", "nan", "--bad-rows", "skip"), 1, "a share up to 1.0"),
     ((*GOOD, "--every", "often"), 2, "a duration such as 30s"),
     ((*GOOD, "--predictions", "p.xls"), 1, "must be .csv, .jsonl or .parquet"),
-    ((*GOOD, "--predictions", "good.csv"), 1, "is a source of this run"),
-    ((*GOOD, "--predictions", "none/p.csv"), 1, "No such file or directory"),
+    ((*GOOD, "--predictions", "good.csv"), 2, "is a source of this run"),
+    ((*GOOD, "--model", "./good.csv"), 2, "is a source of this run"),
+    ((*GOOD, "--report", "good.csv"), 2, "is a source of this run"),
+    ((*GOOD, "--metrics", "good.csv"), 2, "is a source of this run"),
+    ((*GOOD, "--bad-rows", "quarantine=good.csv"), 2, "is a source of this run"),
+    ((*GOOD, "--config", "run.toml", "--model", "run.toml"), 2, "is a source of this run"),
+    ((*GOOD, "--model", "x.out", "--report", "x.out"), 2, "is named for two outputs"),
+    ((*GOOD, "--predictions", "p.csv", "--bad-rows", "quarantine=p.csv"), 2, "two outputs"),
+    ((*GOOD, "--predictions", "none/p.csv"), 2, "there is no folder none"),
+    ((*GOOD, "--bad-rows", "quarantine=none/q.csv"), 2, "there is no folder none"),
+    ((*GOOD, "--id", "price"), 1, "the id 'price' is also the target"),
+    ((*GOOD, "--id", "color", "--ignore", "color"), 1, "or a column to ignore"),
+    ((*GOOD, "--id", "colour"), 2, "Did you mean color?"),
+    ((*GOOD, "--text", "colour"), 2, "Did you mean color?"),
     ((*GOOD, "--predictions", "-", "--json"), 2, "would both write to standard output"),
     ((*GOOD, "--model", "none/m.dfop"), 2, "there is no folder none"),
     ((*GOOD, "--config", "none.toml"), 2, "none.toml"),
@@ -89,6 +107,7 @@ CASES = [
     (("predict", "none.dfop", "good.csv"), 1, "no model file at 'none.dfop'"),
     (("predict", "no-model.dfop", "good.csv"), 1, "cannot load"),
     (("predict", "nameless.dfop", "good.csv"), 1, "have no names"),
+    (("predict", "nameless.dfop", "good.csv", "--predictions", "good.csv"), 1, "is a source"),
     (("inspect", "no-model.dfop"), 1, "cannot load"),
     (("inspect", "none.dfop"), 1, "no model file"),
     (("compare", "good.csv", "-t", "price", "--models", "our"), 2, "Did you mean ours?"),
@@ -113,11 +132,94 @@ def test_bad_input_gets_a_sentence_and_a_code(folder, arguments, code, words):
     assert after == before
 
 
+OPTIONS = [
+    # the first file's rows, arguments, what to do
+    ("1,200\n", (), "Pass --task classification or --task regression."),
+    ("2024-05-01,0.5\n", (), "Pass --time 'unit price', or leave the column out with --ignore."),
+    ("5%,0.5\n", (), "pass --text 'unit price' if they are names"),
+    ("1,0.5\n", ("--max-bad", "2"), "--max-bad is a number or a share, for --bad-rows skip or"),
+    ("1,0.5\n", ("--forgetting", "half-life=3d"), "pass --time, the time of every row"),
+    ("x,0.5\n", (), "pass --text 'unit price', or leave the column out with --ignore. Or leave"),
+    ("1,\n", (), "Remove the row. Or leave bad rows out with --bad-rows skip."),
+]
+
+
+@pytest.mark.parametrize(("row", "arguments", "words"), OPTIONS)
+def test_what_to_do_is_said_in_options_of_the_command(folder, row, arguments, words):
+    counts = row.endswith(",200\n")
+    rows = [f"1,{i if counts else i + 0.5}\n" for i in range(200)]
+    if row[0] in "25":
+        rows = [row] * 200
+    (folder / "a.csv").write_text("unit price,y\n" + "".join([*rows, row]))
+    outcome = run("learn", "a.csv", "-t", "y", *arguments)
+    assert outcome.exit_code in (1, 3)
+    assert words in outcome.stderr
+
+
+@pytest.mark.parametrize(
+    ("separator", "option"), [(";", "--separator ';'"), ("\t", "--format tsv")]
+)
+def test_the_option_that_reads_other_separators_is_said_and_works(folder, separator, option):
+    (folder / "a.csv").write_text(as_csv(table()).replace(",", separator))
+    outcome = run("learn", "a.csv", "-t", "price")
+    assert outcome.exit_code == 2
+    assert f"pass {option}." in outcome.stderr
+    assert run("learn", "a.csv", "-t", "price", *shlex.split(option)).exit_code == 0
+
+
 def test_a_model_of_other_columns_is_refused(folder):
     run(*GOOD, "--model", "m.dfop")
     outcome = run("predict", "m.dfop", "b.csv")
     assert outcome.exit_code == 2
     assert "'speed': the feature is not a column" in outcome.stderr
+
+
+def labelled(folder, *, name=str, order=range(300)):
+    """Write rows, and their labels an hour later, whose file names rows by `name`."""
+    hours = [f"2024-05-{1 + i // 24:02d}T{i % 24:02d}:00" for i in range(400)]
+    rows = [f"{i},{hours[t]},{i % 7}\n" for t, i in enumerate(order)]
+    (folder / "rows.csv").write_text("id,at,x\n" + "".join(rows))
+    labels = [f"{name(i)},{hours[t + 1]},{i % 7 + 0.5}\n" for t, i in enumerate(order)]
+    (folder / "labels.csv").write_text("id,at,y\n" + "".join(labels))
+    return run("learn", "rows.csv", "-t", "y", "--labels", "labels.csv", "--id", "id",
+               "--time", "at", "--forgetting", "0.01", "--model", "m.dfop")  # fmt: skip
+
+
+def test_labels_that_name_no_row_are_said_and_if_all_are_such_nothing_is_saved(folder):
+    outcome = labelled(folder, name=lambda i: "nobody" if i == 9 else str(i))
+    assert outcome.exit_code == 0
+    assert "\n1 labels named no row" in outcome.stderr
+    (folder / "m.dfop").unlink()
+    outcome = labelled(folder, name="{:05d}".format)
+    assert outcome.exit_code == 1
+    assert "none of the 300 labels in labels.csv names a row by its 'id'" in outcome.stderr
+    assert not (folder / "m.dfop").exists()
+
+
+def test_an_id_that_comes_twice_is_named_with_both_rows(folder):
+    outcome = labelled(folder, order=[*range(200), 120, *range(201, 300)])
+    assert outcome.exit_code == 1
+    assert "rows.csv, row 201, column 'id': the id '120' is also that of row 121" in outcome.stderr
+
+
+def test_a_row_whose_time_runs_backwards_is_named_as_it_stands_in_the_file(folder):
+    days = [f"2024-05-{1 + i % 28:02d},{i},{i + 0.5}\n" for i in range(28)]
+    days[5] = days[5].replace(",5,", ",five,")
+    (folder / "late.csv").write_text("at,x,y\n" + "".join([*days[:20], days[3], *days[20:]]))
+    outcome = run("learn", "late.csv", "-t", "y", "--time", "at", "--forgetting", "half-life=3d",
+                  "--bad-rows", "skip")  # fmt: skip
+    assert outcome.exit_code == 1
+    assert "late.csv, row 21, column 'at': the time is earlier" in outcome.stderr
+
+
+def test_outputs_are_not_written_into_a_folder_that_is_read(folder):
+    rows = folder / "rows"
+    rows.mkdir()
+    pq.write_table(pa.table({"x": [1.0, 2.5] * 50, "y": [0.5, 1.5] * 50}), rows / "a.parquet")
+    outcome = run("learn", rows, "-t", "y", "--predictions", rows / "p.parquet")
+    assert outcome.exit_code == 2
+    assert "in a folder that this run reads" in outcome.stderr
+    assert [path.name for path in rows.iterdir()] == ["a.parquet"]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")

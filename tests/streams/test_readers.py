@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from dfop.streams import DataError, read
@@ -203,3 +204,11 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
     assert (tmp_path / "1600.csv").stat().st_size > 70e6
     # the file grows by 36 MB; what the allocator keeps varies by some MB with the load
     assert peak[1600] - peak[800] < 25, peak
+
+
+def test_files_of_a_folder_come_in_the_order_in_which_people_count(tmp_path):
+    for i in range(12):
+        table = pa.table({"x": [i + 0.5] * 3, "y": [i + 0.25] * 3})
+        pq.write_table(table, tmp_path / f"part-{i}.parquet")
+    _, y = read(tmp_path, target="y").arrays()
+    assert y.tolist() == [i + 0.25 for i in range(12) for _ in range(3)]

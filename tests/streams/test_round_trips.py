@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from contextlib import nullcontext
 
 import numpy as np
 import pandas as pd
@@ -119,10 +120,44 @@ def test_one_odd_cell_far_down_is_one_bad_row_and_no_other_kind(tmp_path):
 @pytest.mark.parametrize(("odd", "kind"), [(10, "number"), (11, "text")])
 def test_nine_tenths_of_the_cells_decide(tmp_path, odd, kind):
     cells = ["many"] * odd + ["1"] * (100 - odd)
-    stream = read(csv_of(tmp_path, cells), target="y", bad_rows="skip")
+    said = pytest.warns(UserWarning, match="'x' is taken as text: 89 of its first 100 cells")
+    with said if kind == "text" else nullcontext():
+        stream = read(csv_of(tmp_path, cells), target="y", bad_rows="skip")
     batch, _ = next(stream.batches())
     assert (0 in batch.texts) == (kind == "text")
     assert stream.bad.total == (odd if kind == "number" else 0)
+
+
+DRESSED = ["1,234.50", "$3.70", "-$3", "12%", "3,75", "1.234,5", "2,50 \u20ac", "\u00a39", "1'000"]
+
+
+@pytest.mark.parametrize("cell", DRESSED)
+def test_numbers_written_with_signs_are_neither_names_nor_classes(tmp_path, cell):
+    cells = [f'"{cell}"', "1", f'"{cell}"'] * 9
+    words = "numbers, but written with signs, such as"
+    with pytest.raises(DataError, match=rf"column 'x': .*{words}.*kinds="):
+        read(csv_of(tmp_path, cells), target="y")
+    with pytest.raises(DataError, match=rf"column 'x': .*{words}.*task='classification'"):
+        read(csv_of(tmp_path, cells), target="x")
+    assert read(csv_of(tmp_path, cells), target="y", kinds={"x": "text"}).task == "regression"
+    assert set(read(csv_of(tmp_path, cells), target="x", task="classification").classes) == {
+        "1",
+        cell,
+    }
+
+
+@pytest.mark.parametrize("cell", ["A5", "5kg", "192.168.1.1", "12:30", "10-20", "1/2", "$", "%"])
+def test_names_that_hold_digits_are_text(tmp_path, cell):
+    stream = read(csv_of(tmp_path, [cell] * 20), target="y")
+    batch, _ = next(stream.batches())
+    assert 0 in batch.texts
+
+
+def test_labels_that_hardly_ever_come_twice_are_no_classes(tmp_path):
+    names = [f"order {i}" for i in range(120)]
+    with pytest.raises(DataError, match=r"120 different texts among 120 are hardly .*task="):
+        read(csv_of(tmp_path, names), target="x")
+    assert read(csv_of(tmp_path, names * 2), target="x").task == "classification"
 
 
 def test_dates_and_numbers_given_as_text_are_refused_with_what_to_do(tmp_path):
@@ -143,7 +178,7 @@ def test_kinds_say_what_must_not_be_guessed(tmp_path):
     assert batch.rows() == [["08001"], ["08002"]]
     batch, _ = next(read([{"x": 8001, "y": 0.5}], target="y", kinds={"x": "text"}).batches())
     assert batch.rows() == [["8001"]]
-    with pytest.raises(DataError, match="kinds names a column that is not there"):
+    with pytest.raises(DataError, match="there is no such column"):
         read(path, target="y", kinds={"z": "text"})
 
 

@@ -1,9 +1,13 @@
 """Files that are not what their name says, or cut off, are told as such."""
 
+import bz2
 import gzip
+import lzma
 import re
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from dfop.streams import DataError, read
@@ -55,3 +59,38 @@ def test_an_empty_first_part_is_no_text_unless_said(tmp_path):
         list(read(path, target="y").batches())
     *_, (X, _) = read(path, target="y", kinds={"note": "text"}).batches()
     assert X.rows()[-1] == [3.0, "late"]
+
+
+TEXT = "size,price\n" + "1,2.5\n" * 50
+PACKED = [
+    (gzip.compress(TEXT.encode()), r"compressed with gzip.*\.gz"),
+    (bz2.compress(TEXT.encode()), r"compressed with bzip2.*\.bz2"),
+    (lzma.compress(TEXT.encode()), "compressed with xz"),
+    (pa.compress(TEXT.encode(), "zstd", asbytes=True), r"compressed with zstd.*\.zst"),
+    (b"PK\x03\x04\x14\0\x06\0", "a ZIP archive or a spreadsheet.*CSV"),
+    (TEXT.encode("utf-16"), "iconv -f utf-16 "),
+    (TEXT.encode("utf-16-le"), "iconv -f utf-16le "),
+    (TEXT.encode("utf-16-be"), "iconv -f utf-16be "),
+]
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+@pytest.mark.parametrize(("data", "words"), PACKED, ids=lambda x: x if isinstance(x, str) else "")
+def test_what_is_no_text_is_called_what_it_is(tmp_path, kind, data, words):
+    path = tmp_path / f"a.{kind}"
+    path.write_bytes(data)
+    with pytest.raises(DataError, match=words):
+        read(path, target="price")
+
+
+def test_parquet_under_another_name_is_called_so(tmp_path):
+    path = tmp_path / "a.csv"
+    pq.write_table(pa.table({"x": [1.0, 2.0], "price": [1.5, 2.5]}), path)
+    with pytest.raises(DataError, match=r"the file is Parquet.*format='parquet'"):
+        read(path, target="price")
+
+
+def test_a_column_may_be_called_like_the_first_bytes_of_another_format(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("PAR1,BZh9,price\n" + "1,2,2.5\n" * 50)
+    assert read(path, target="price").feature_names == ("PAR1", "BZh9")

@@ -25,6 +25,10 @@ State = tuple[dict[str, Any], dict[str, Array]]
 class Labelling(Protocol):
     """One way of learning."""
 
+    @property
+    def unmatched(self) -> int:
+        """Labels so far that named no row."""
+
     def step(self, batch: Batch, y: Array, ids: Sequence[str] | None) -> Ahead:
         """Predict and learn the next rows."""
 
@@ -53,6 +57,8 @@ class Learner(NamedTuple):
 
 class AtOnce:
     """The label of a row is known before the next row comes."""
+
+    unmatched = 0
 
     def __init__(self, learner: Learner) -> None:
         self._learner = learner
@@ -108,6 +114,8 @@ class Delayed:
     delay : int or str
         Rows, or a duration.
     """
+
+    unmatched = 0
 
     def __init__(self, learner: Learner, delay: Delay) -> None:
         self._learner, self._delay = learner, delay
@@ -202,6 +210,11 @@ class Labelled:
         self.strays = 0
         """Labels without a row that waits."""
         self._learned = 0
+
+    @property
+    def unmatched(self) -> int:
+        """Labels so far that named no row, or one that waits no more."""
+        return self.strays + len(self._early)
 
     def step(self, batch: Batch, y: Array, ids: Sequence[str] | None) -> Ahead:
         """Predict rows, learn the labels that arrive between them."""

@@ -4,12 +4,41 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from .disk import Disk
 from .generation import CheckpointError
 
 _BUFFER = 2**20
+
+
+def check_apart(outputs: Iterable[str | None], sources: Iterable[str | None]) -> None:
+    """Refuse to write over what is read, into a folder that is read, or twice to one file.
+
+    Names that are None or "-", and devices, are left alone.
+
+    Examples
+    --------
+    >>> check_apart(["p.csv", None, "-"], ["rows.csv"])
+    >>> check_apart(["./rows.csv"], ["rows.csv"])
+    Traceback (most recent call last):
+    ...
+    ValueError: ./rows.csv is a source of this run: write to another file
+    """
+    read = {os.path.realpath(name) for name in sources if name not in (None, "-")}
+    written: set[str] = set()
+    for name in outputs:
+        path = "" if name in (None, "-") else os.path.realpath(str(name))
+        if not path or (os.path.exists(path) and not os.path.isfile(path)):
+            continue
+        if path in read:
+            raise ValueError(f"{name} is a source of this run: write to another file")
+        if path in written:
+            raise ValueError(f"{name} is named for two outputs: write each to a file of its own")
+        if any(str(parent) in read for parent in Path(path).parents):
+            raise ValueError(f"{name} is in a folder that this run reads: write somewhere else")
+        written.add(path)
 
 
 class Appended:

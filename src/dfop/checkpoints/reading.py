@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dfop.rows.batch import Batch, Text
-from dfop.streams import Stream, read
+from dfop.streams import DataError, Stream, read
 from dfop.streams.layout import Layout
 
 from .labelling import LabelRows
@@ -135,6 +135,39 @@ def without_ids(batch: Batch, at: int, first: int) -> tuple[Batch, list[str]]:
     }
     numbers = np.ascontiguousarray(batch.numbers[:, kept])
     return replace(batch, numbers=numbers, texts=texts, names=names), ids
+
+
+def located(
+    error: ValueError,
+    batch: Batch,
+    ids: Sequence[str] | None,
+    numbers: NDArray[np.int64],
+    options: Options,
+) -> ValueError:
+    """Return an error of a model, which counts the rows of a batch, as one of the source's rows."""
+    said = str(error)
+    source = ", ".join(options.sources)
+    if batch.time is not None and "time runs backwards" in said:
+        late = np.flatnonzero(batch.time[1:] < batch.time[:-1]) + 1
+        return DataError(
+            "the time is earlier than that of the row before",
+            source=source,
+            row=int(numbers[late[0] if late.size else 0]),
+            column=options.time,
+            remedy="Sort the rows by time, or leave late rows out",
+        )
+    if ids is not None and "key" in said:
+        first = {name: t for t, name in reversed(list(enumerate(ids)))}
+        twice = next((t for t, name in enumerate(ids) if first[name] < t), None)
+        if twice is not None:
+            return DataError(
+                f"the id {ids[twice]!r} is also that of row {numbers[first[ids[twice]]]}",
+                source=source,
+                row=int(numbers[twice]),
+                column=options.id,
+                remedy="Labels of their own file need an id that names one row",
+            )
+    return error
 
 
 def layout_state(layout: Layout) -> dict[str, Any]:

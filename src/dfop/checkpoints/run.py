@@ -28,6 +28,7 @@ from .folder import Folder
 from .generation import CheckpointError, Generation
 from .labelling import AtOnce, Delayed, Labelled, Labelling, Learner
 from .options import Options, delay_of
+from .outputs import check_apart
 from .place import Places
 from .predictions import Predicted, Predictions, columns_of, format_of
 from .reading import (
@@ -35,6 +36,7 @@ from .reading import (
     label_rows,
     layout_of,
     layout_state,
+    located,
     open_labels,
     open_rows,
     without_ids,
@@ -195,16 +197,17 @@ class Run:
             format_of(self.options.predictions)
         if self.options.quarantine is not None:
             check_quarantine(Path(self.options.quarantine))
-        outputs = {self.options.predictions, self.options.quarantine} - {None, "-"}
-        sources = {*self.options.sources, self.options.labels} - {None, "-"}
-        read = {os.path.realpath(str(source)) for source in sources}
-        for output in outputs:
-            if os.path.realpath(str(output)) in read:
-                raise ValueError(f"{output} is a source of this run: write to another file")
+        outputs = (self.options.predictions, self.options.quarantine)
+        check_apart(outputs, (*self.options.sources, self.options.labels))
 
     def _column_of_ids(self) -> int | None:
         if self.options.id is None:
             return None
+        if self.options.id not in self.stream.feature_names:
+            raise ValueError(
+                f"the id {self.options.id!r} is also the target, the time or a column to ignore: "
+                "name a column that is none of them"
+            )
         return self.stream.feature_names.index(self.options.id)
 
     def _learner(self, found: Generation | None, told: Layout) -> tuple[Any, History]:
@@ -324,7 +327,10 @@ class Run:
         if self._id_at is not None:
             batch, ids = without_ids(batch, self._id_at, before + 1)
         start = monotonic()
-        ahead = self._labelling.step(batch, y, ids)
+        try:
+            ahead = self._labelling.step(batch, y, ids)
+        except ValueError as error:
+            raise located(error, batch, ids, numbers, self.options) from error
         self.history.seconds += monotonic() - start
         self._good += len(y)
         if self._predictions is not None:
@@ -339,6 +345,11 @@ class Run:
         return Predicted(
             numbers, ids, batch.time, ahead.prediction, ahead.probability, ahead.interval, label
         )
+
+    @property
+    def labels_unmatched(self) -> int:
+        """Labels of a file of their own so far that named no row."""
+        return self._labelling.unmatched
 
     def _now(self) -> dict[str, Any]:
         """Return what must go with the last whole batch, whatever is read ahead."""

@@ -12,6 +12,7 @@ import typer
 
 from dfop.checkpoints import DISK, Options, Run
 from dfop.checkpoints.disk import write_whole
+from dfop.checkpoints.outputs import check_apart
 from dfop.forgetting import seconds_of
 
 from . import learn_options as own
@@ -115,7 +116,7 @@ def learn(
         predictions=predictions,
     )
     outputs = Outputs(model, report, metrics, as_json)
-    _check_outputs(outputs, predictions)
+    _check_outputs(outputs, options, config)
     with Run(options, checkpoint=checkpoint, skip=skip, **_every(every)) as run:
         _go(run, outputs, Progress(run, shown(as_json=progress_json, quiet=quiet)), quiet)
 
@@ -139,6 +140,12 @@ def _go(run: Run, outputs: Outputs, progress: Progress, quiet: bool) -> None:
         progress.end()
     if run.history.rows == 0 and not run.model.__sklearn_is_fitted__():
         fail("no row was learned: there is nothing to save", code or 1)
+    if run.labels_unmatched and not run.history.rows:
+        fail(
+            f"none of the {run.labels_unmatched:,} labels in {run.options.labels} names a row by "
+            f"its {run.options.id!r}: check that both files write it in the same way",
+            code or 1,
+        )
     _write(run, outputs, progress)
     if not quiet:
         _say_bad_rows(run)
@@ -194,6 +201,8 @@ def _say_end(run: Run, outputs: Outputs, *, stopped: bool) -> None:
     if errors["overall"] is not None:
         rival = "" if errors["no_change"] is None else f", no-change {errors['no_change']:.4g}"
         say(f"{run.history.rows:,} rows: {errors['measure']} {errors['overall']:.4g}{rival}")
+    if run.labels_unmatched:
+        say(f"{run.labels_unmatched:,} labels named no row that waits for one, and were not used")
     for what, path in (("model", outputs.model), ("page", outputs.report)):
         if path is not None:
             say(f"{what}: {path}")
@@ -208,13 +217,21 @@ def _check_sources(
         check_file(file)
 
 
-def _check_outputs(outputs: Outputs, predictions: str | None) -> None:
-    """Refuse, before anything is learned, to write where nothing can be written."""
-    if outputs.as_json and predictions == "-":
+def _check_outputs(outputs: Outputs, options: Options, config: Path | None) -> None:
+    """Refuse, before anything is learned, to write where nothing can or should be written."""
+    if outputs.as_json and options.predictions == "-":
         fail("--json and --predictions - would both write to standard output", 2)
-    for path in (outputs.model, outputs.report, outputs.metrics):
-        if path is not None and not os.access(path.parent or ".", os.W_OK):
-            fail(f"{path}: there is no folder {path.parent} that can be written to", 2)
+    named = (outputs.model, outputs.report, outputs.metrics)
+    files = [None if path is None else str(path) for path in named]
+    files += [options.quarantine, None if options.predictions == "-" else options.predictions]
+    for file in files:
+        if file is not None and not os.access(Path(file).parent, os.W_OK):
+            fail(f"{file}: there is no folder {Path(file).parent} that can be written to", 2)
+    read = (*options.sources, options.labels, None if config is None else str(config))
+    try:
+        check_apart(files, read)
+    except ValueError as error:
+        fail(str(error), 2)
 
 
 def _handling(mode: str, file: str) -> str:

@@ -11,6 +11,7 @@ import typer
 
 from dfop.checkpoints import DISK
 from dfop.checkpoints.aside import Aside
+from dfop.checkpoints.outputs import check_apart
 from dfop.checkpoints.predictions import Predicted, Predictions, columns_of
 from dfop.checkpoints.reading import good_numbers, without_ids
 from dfop.classifier import DFOPClassifier
@@ -50,6 +51,7 @@ def predict(
     check_reading(None, form)
     check_choice("--bad-rows", bad_rows, ("fail", "skip"))
     check_file(source)
+    check_apart([predictions], [source, str(model)])
     loaded = load(model)
     if not isinstance(loaded, DFOPRegressor | DFOPClassifier):
         fail(f"{model} is a model for River: predict its rows in Python")

@@ -23,6 +23,8 @@ from dfop.checkpoints import CheckpointError, StoppedError
 from dfop.files import ModelFileError
 from dfop.streams.errors import BadRowsError, UnknownColumnError
 
+from .words import in_options
+
 FAILED, USAGE, BAD_ROWS, REFUSED, PIPE_CLOSED = 1, 2, 3, 4, 141
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -47,8 +49,9 @@ def close_to(word: str, known: Sequence[str]) -> str:
     >>> close_to("prize", ["size", "price"])
     ' Did you mean price?'
     """
-    found = difflib.get_close_matches(word, known, n=1)
-    return f" Did you mean {found[0]}?" if found else ""
+    plain = {name.lower(): name for name in known}
+    found = difflib.get_close_matches(word.lower(), plain, n=1)
+    return f" Did you mean {plain[found[0]]}?" if found else ""
 
 
 def in_sentences(command: F) -> F:
@@ -63,9 +66,11 @@ def in_sentences(command: F) -> F:
             _forget_output()
             raise typer.Exit(PIPE_CLOSED) from None
         except UnknownColumnError as error:
-            fail(f"{error}{close_to(error.column or '', error.columns)}", USAGE)
+            fail(f"{in_options(str(error))}{close_to(error.column or '', error.columns)}", USAGE)
         except BadRowsError as error:
-            fail(str(error), BAD_ROWS)
+            # where none is allowed it is the row that is named, else there were too many
+            skip = "" if error.row is None else " Or leave bad rows out with --bad-rows skip."
+            fail(f"{in_options(str(error))}{skip}", BAD_ROWS)
         except CheckpointError as error:
             fail(str(error), REFUSED)
         except KeyboardInterrupt:
@@ -77,7 +82,7 @@ def in_sentences(command: F) -> F:
         except OSError as error:
             fail(_of_system(error))
         except (ValueError, TypeError, OverflowError) as error:
-            fail(str(error))
+            fail(in_options(str(error)))
 
     return run  # type: ignore[return-value]
 
@@ -103,7 +108,9 @@ def plain_warnings() -> Iterator[None]:
     """Show warnings as sentences, each once."""
     with warnings.catch_warnings():
         warnings.simplefilter("once")
-        warnings.showwarning = lambda message, *_, **__: say(f"dfop: note: {message}")
+        warnings.showwarning = lambda message, *_, **__: say(
+            f"dfop: note: {in_options(str(message))}"
+        )
         yield
 
 

@@ -92,7 +92,8 @@ class BadRows:
             )
         if max_bad is not None and (mode == "fail" or isinstance(max_bad, bool)):
             raise ValueError("max_bad is a number or a share, for bad_rows='skip' or 'quarantine'")
-        if max_bad is not None and (max_bad < 0 or (isinstance(max_bad, float) and max_bad > 1)):
+        most = 1.0 if isinstance(max_bad, float) else float("inf")
+        if max_bad is not None and not 0 <= max_bad <= most:  # nor nan
             raise ValueError(f"max_bad is a number of rows or a share up to 1.0, not {max_bad!r}")
         self.mode: Mode = mode
         self.max_bad = max_bad

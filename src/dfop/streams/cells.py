@@ -35,6 +35,11 @@ _WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
 _MOMENT = re.compile(
     r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?)(?:\.(\d{1,9}))?)?\s*(Z|[+-]\d\d(?::?\d\d)?)?"
 )
+# a sign of money or %, thousands in groups of three, a decimal comma: 1,234.50  $5  12%  3,75
+_SIGNS = "$\u20ac\u00a3\u00a5\u20b9"
+_DRESSED = re.compile(
+    rf"[+-]?[{_SIGNS}]?\s*[+-]?(?:\d{{1,3}}(?:[,.'\u2019\u00a0\u202f]\d{{3}})+|\d+)(?:[.,]\d+)?\s*[{_SIGNS}%]?"
+)
 _EPOCH = datetime(1970, 1, 1)
 
 
@@ -76,6 +81,23 @@ def reads_as_moment(text: str) -> bool:
     (True, False, False)
     """
     return _MOMENT.fullmatch(text.strip()) is not None
+
+
+def reads_as_dressed_number(text: str) -> bool:
+    """Whether a text is a number as people write it, but no plain one: 1,234.50, $5, 12%, 3,75.
+
+    Examples
+    --------
+    >>> [reads_as_dressed_number(text) for text in ("1,234.50", "$5", "12%", "3,75", "1.5", "A5")]
+    [True, True, True, True, False, False]
+    """
+    if _DRESSED.fullmatch(text.strip()) is None:
+        return False
+    try:
+        parse_number(text)
+    except ValueError:
+        return True
+    return False
 
 
 def number(cell: Any, column: str, *, typed: bool) -> float:

@@ -24,6 +24,7 @@ from dfop.streams.chunks import Chunks
 from dfop.streams.csv_rows import CsvRow, count_lines, csv_rows, first_row, split_clean
 from dfop.streams.errors import DataError
 from dfop.streams.layout import SAMPLE, Layout, Tally, tally, unique_names
+from dfop.streams.no_text import refuse_no_text
 from dfop.streams.pieces import Judged, UncleanError, from_arrow, from_cells, settle
 
 WRONG_CELLS = "wrong number of cells"
@@ -66,6 +67,7 @@ class CsvSource:
             first=lambda data: count_lines(data) > 1,
         )
         self._chunks: Chunks | None = None if reusable else chunks
+        refuse_no_text(head, name)
         if not count_lines(head):
             chunks.refuse_cut()
         self.names, self._header = self._read_header(head)

@@ -18,6 +18,7 @@ from dfop.streams.cells import NOT_UTF8, Flaw, shown
 from dfop.streams.chunks import Chunks
 from dfop.streams.errors import DataError
 from dfop.streams.layout import SAMPLE, Layout, Tally, tally
+from dfop.streams.no_text import refuse_no_text
 from dfop.streams.pieces import Judged, UncleanError, from_arrow, from_cells, settle
 
 NOT_JSON = "not JSON"
@@ -45,6 +46,7 @@ class JsonSource:
             first=lambda data: b"\n" in data,
         )
         self._chunks: Chunks | None = None if reusable else chunks
+        refuse_no_text(head, name)
         data = head if whole else head[: head.rfind(b"\n") + 1]
         rows = [_read(line) for _, _, line in _lines(data)]
         self._rows = [row for row in rows if isinstance(row, dict)][:SAMPLE]

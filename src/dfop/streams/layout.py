@@ -6,6 +6,7 @@ majority of their cells: one odd cell decides nothing.
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,14 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from dfop.rows.cells import is_missing
-from dfop.streams.cells import parse_number, reads_as_moment, shown, whole_label, whole_number
+from dfop.streams.cells import (
+    parse_number,
+    reads_as_dressed_number,
+    reads_as_moment,
+    shown,
+    whole_label,
+    whole_number,
+)
 from dfop.streams.errors import DataError
 from dfop.streams.stream import Task
 
@@ -70,6 +78,8 @@ class Tally(NamedTuple):
     numbers: int = 0
     number_texts: int = 0
     """Texts of a typed source that read as numbers."""
+    dressed: int = 0
+    """Texts such as $1,234.50, which people read as numbers."""
     moments: int = 0
     zoned: int = 0
     others: int = 0
@@ -94,7 +104,10 @@ def unique_names(names: Sequence[str], source: str) -> tuple[str, ...]:
     """Refuse two columns of one name."""
     for name, times in Counter(names).items():
         if times > 1:
-            raise DataError("the column name occurs twice", source=source, column=name)
+            remedy = "Rename one of the two"
+            raise DataError(
+                "the column name occurs twice", source=source, column=name, remedy=remedy
+            )
     return tuple(names)
 
 
@@ -145,7 +158,9 @@ def _what(cell: Any, typed: bool) -> str:
         try:
             parse_number(cell)
         except ValueError:
-            return "moments" if reads_as_moment(cell) else "texts"
+            if reads_as_moment(cell):
+                return "moments"
+            return "dressed" if reads_as_dressed_number(cell) else "texts"
         return "number_texts" if typed else "numbers"
     if isinstance(cell, date | np.datetime64):
         return "moments"
@@ -166,13 +181,20 @@ def _has_zone(cell: str) -> bool:
 
 
 def kind_of(column: str, counts: Tally, source: str) -> Kind:
-    """Decide what a feature holds; dates, and numbers given as text, are refused."""
+    """Decide what a feature holds; dates, and numbers that are written as text, are refused."""
     if counts.most(counts.numbers):  # also where all is missing
         return "number"
     remedy = f"Pass kinds={{{column!r}: 'number'}} or 'text', whichever they are"
     if counts.most(counts.number_texts):
         problem = f"the cells are numbers given as text, such as {shown(counts.example)}"
         raise DataError(problem, source=source, column=column, remedy=remedy)
+    if counts.most(counts.numbers + counts.dressed):
+        raise DataError(
+            _dressed(counts),
+            source=source,
+            column=column,
+            remedy=f"Write them as 1234.5, or pass kinds={{{column!r}: 'text'}} if they are names",
+        )
     if counts.most(counts.moments):
         raise DataError(
             f"the cells are dates, such as {shown(counts.example)}, which are no feature",
@@ -187,7 +209,18 @@ def kind_of(column: str, counts: Tally, source: str) -> Kind:
             column=column,
             remedy="Leave the column out with features=[...], or make numbers of it",
         )
+    if 2 * counts.numbers > counts.present:
+        warnings.warn(
+            f"{source}, column {column!r} is taken as text: {counts.numbers} of its first "
+            f"{counts.present} cells are numbers, but others are such as {shown(counts.example)}. "
+            f"If those are gaps, leave them empty; else pass kinds={{{column!r}: 'text'}}",
+            stacklevel=2,
+        )
     return "text"
+
+
+def _dressed(counts: Tally) -> str:
+    return f"the cells are numbers, but written with signs, such as {shown(counts.example)}"
 
 
 def task_of(column: str, counts: Tally, source: str) -> Task:
@@ -226,8 +259,18 @@ def task_of(column: str, counts: Tally, source: str) -> Task:
             column=column,
             remedy="Convert them, or pass classes=(...) as they are meant",
         )
-    if counts.distinct > TOO_MANY_LABELS:
-        raise unclear(f"{counts.distinct} different texts are hardly classes")
+    if counts.most(counts.numbers + counts.dressed):
+        raise DataError(
+            _dressed(counts),
+            source=source,
+            column=column,
+            remedy="Write them as 1234.5, or pass task='classification' if they are names",
+        )
+    few = counts.distinct <= MANY_LABELS or 2 * counts.distinct <= counts.present
+    if counts.distinct > TOO_MANY_LABELS or not few:
+        raise unclear(
+            f"{counts.distinct} different texts among {counts.present} are hardly classes"
+        )
     return "classification"
 
 

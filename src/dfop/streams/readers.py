@@ -225,10 +225,11 @@ def _refuse_nothing(source: Source, features: list[str], targets: list[str]) -> 
 def _kinds(source: Source, kinds: Mapping[str, Kind]) -> Mapping[str, Kind]:
     for column, kind in kinds.items():
         if column not in source.names:
-            raise DataError(
-                f"kinds names a column that is not there; there are {_some(source.names)}",
+            raise UnknownColumnError(
+                f"there is no such column; there are {_some(source.names)}",
                 source=source.name,
                 column=column,
+                columns=source.names,
             )
         if kind not in ("number", "text"):
             raise ValueError(f"the kind of {column!r} must be 'number' or 'text', not {kind!r}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -123,12 +124,23 @@ def _path(
     return _text_source(chunks, str(path), kind, reusable, separator)
 
 
+def natural_order(name: str) -> list[Any]:
+    """Return what sorts names as people count: part-2 before part-10.
+
+    Examples
+    --------
+    >>> sorted(["part-10", "part-2", "part-02"], key=natural_order)
+    ['part-02', 'part-2', 'part-10']
+    """
+    parts = re.split(r"(\d+)", name)
+    return [[int(part) if i % 2 else part for i, part in enumerate(parts)], name]
+
+
 def _folder(folder: Path, kind: str | None) -> Source:
+    found = (path for suffix in ("*.parquet", "*.pq") for path in folder.rglob(suffix))
     files = sorted(
-        path
-        for suffix in ("*.parquet", "*.pq")
-        for path in folder.rglob(suffix)
-        if not path.name.startswith(("_", "."))
+        (path for path in found if not path.name.startswith(("_", "."))),
+        key=lambda path: natural_order(str(path)),
     )
     if kind not in (None, "parquet") or not files:
         raise ValueError(f"{folder}: a folder is read if it holds Parquet files, name.parquet")
