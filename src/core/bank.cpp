@@ -33,7 +33,7 @@ double Fading::gain(double elapsed, double age) const {
 // What only lives while rows are learned, shared by all banks of a thread.
 struct Bank::Workspace {
     std::vector<std::vector<double>> views;  // the features of every map
-    std::vector<double> z, labels, predictions, discount, gain, walk, squared, yhat;
+    std::vector<double> z, labels, predictions, discount, gain, walk, squared, yhat, age;
     std::vector<unsigned char> seen;
 
     void fit(std::size_t rows, const Bank& bank) {
@@ -47,7 +47,8 @@ struct Bank::Workspace {
         enlarge(predictions, bank.experts_.size() * labels_needed);
         for (auto* part : {&discount, &gain, &walk}) enlarge(*part, rows);
         enlarge(squared, bank.experts_.size());
-        enlarge(yhat, bank.outputs_);
+        enlarge(yhat, rows * bank.outputs_);
+        enlarge(age, rows);
         if (seen.size() < rows) seen.resize(rows);
     }
     static void enlarge(std::vector<double>& part, std::size_t size) {
@@ -77,6 +78,7 @@ Bank::Bank(std::size_t features, const BankDesign& design)
 void Bank::add_target(const TargetDesign& target) {
     design_.targets.push_back(target);
     combiners_.emplace_back(target.coding, target.outputs, design_.experts.size());
+    if (target.late) combiners_.back().open_late();
     outputs_ += target.outputs;
     for (Filter& expert : experts_) expert.add_outputs(target.outputs);
 }
@@ -92,26 +94,50 @@ const double* Bank::view(const Workspace& space, std::size_t map, const double* 
     return maps_[map].kind() == FeatureMap::Kind::linear ? X : space.views[map].data();
 }
 
+// A target in the background is judged at once, until it counts.
+template <class Self, class Each>
+void Bank::each_target(Self& self, double* made, const Each& each) {
+    std::size_t first = 0;
+    const std::size_t stride = self.made_size();
+    for (std::size_t c = 0; c < self.combiners_.size(); ++c) {
+        auto& combiner = self.combiners_[c];
+        const std::size_t of_output = combiner.made_of_output();
+        const bool kept = made && !self.design_.targets[c].shadow;
+        each(c, first, kept ? Made{made, stride, of_output} : Made{});
+        if (kept) made += of_output * combiner.outputs();
+        first += combiner.outputs();
+    }
+}
+
+std::size_t Bank::made_size() const {
+    std::size_t size = 0;
+    for (std::size_t c = 0; c < combiners_.size(); ++c)
+        if (!design_.targets[c].shadow)
+            size += combiners_[c].outputs() * combiners_[c].made_of_output();
+    return size;
+}
+
 void Bank::learn(const double* X, std::size_t n, const double* Y, PerRow elapsed, PerRow age,
-                 double* yhat) {
+                 double* yhat, double* made) {
     for (std::size_t t = 0; t < n; t += kBlockRows)
         learn_block(X + t * features_, std::min(kBlockRows, n - t), Y + t * outputs_,
-                    elapsed.from(t), age.from(t), yhat + t * outputs_);
+                    elapsed.from(t), age.from(t), yhat + t * outputs_,
+                    made ? made + t * made_size() : nullptr);
 }
 
 void Bank::learn_block(const double* X, std::size_t n, const double* Y, PerRow elapsed, PerRow age,
-                       double* yhat) {
+                       double* yhat, double* made) {
     Workspace& space = workspace();
     space.fit(n, *this);
     view_rows(X, n, age, space);
     bound_labels(Y, n, space);
     for (std::size_t k = 0; k < experts_.size(); ++k) learn_expert(k, X, n, elapsed, age, space);
-    std::size_t first = 0;
-    for (Combiner& combiner : combiners_) {
-        combiner.learn({n, outputs_, space.predictions.data() + first, space.labels.data() + first,
-                        space.seen.data(), yhat + first});
-        first += combiner.outputs();
-    }
+    each_target(*this, made, [&](std::size_t c, std::size_t first, Made of_target) {
+        combiners_[c].learn({n, outputs_, space.predictions.data() + first, n,
+                             space.labels.data() + first, space.seen.data(), yhat + first,
+                             of_target});
+        design_.targets[c].late = combiners_[c].late();
+    });
     record_errors(n, space);
 }
 
@@ -126,7 +152,7 @@ void Bank::view_rows(const double* X, std::size_t n, PerRow age, Workspace& spac
 void Bank::bound_labels(const double* Y, std::size_t n, Workspace& space) const {
     std::copy_n(Y, n * outputs_, space.labels.begin());
     std::size_t first = 0;
-    for (const Combiner& combiner : combiners_) {
+    for (const LateCombiner& combiner : combiners_) {
         combiner.bound_labels(n, outputs_, space.seen.data(), space.labels.data() + first);
         first += combiner.outputs();
     }
@@ -165,7 +191,7 @@ void Bank::record_errors(std::size_t n, Workspace& space) {
     }
 }
 
-void Bank::predict(const double* X, std::size_t n, double* yhat) const {
+void Bank::predict(const double* X, std::size_t n, double* yhat, double* made) const {
     Workspace& space = workspace();
     space.fit(std::min(n, kBlockRows), *this);
     for (std::size_t start = 0; start < n; start += kBlockRows) {
@@ -175,12 +201,11 @@ void Bank::predict(const double* X, std::size_t n, double* yhat) const {
         for (std::size_t k = 0; k < experts_.size(); ++k)
             experts_[k].predict(view(space, design_.experts[k].map, block), rows,
                                 space.predictions.data() + k * rows * outputs_);
-        std::size_t first = 0;
-        for (const Combiner& combiner : combiners_) {
-            combiner.predict({rows, outputs_, space.predictions.data() + first, nullptr, nullptr,
-                              yhat + start * outputs_ + first});
-            first += combiner.outputs();
-        }
+        double* of_block = made ? made + start * made_size() : nullptr;
+        each_target(*this, of_block, [&](std::size_t c, std::size_t first, Made of_target) {
+            combiners_[c].predict({rows, outputs_, space.predictions.data() + first, rows, nullptr,
+                                   nullptr, yhat + start * outputs_ + first, of_target});
+        });
     }
 }
 
@@ -189,17 +214,26 @@ void Bank::forget(double elapsed) {
         experts_[k].forget(fadings_[k].discount(elapsed), fadings_[k].walk * elapsed);
 }
 
-double Bank::replay(const double* X, const double* Y, Steps steps, PerRow elapsed, double* stamps,
-                    double now, double* yhat) {
+// Labels of rows that came one after the other.
+void Bank::learn_late(const double* X, std::size_t n, const double* Y, const double* stamps,
+                      double now, double* made) {
     Workspace& space = workspace();
-    space.fit(1, *this);
+    space.fit(n, *this);
+    for (std::size_t t = 0; t < n; ++t) space.age[t] = now - stamps[t];
+    learn_block(X, n, Y, {&kZero, 0}, {space.age.data(), 1}, space.yhat.data(), made);
+}
+
+double Bank::replay(const double* X, const double* Y, Steps steps, PerRow elapsed, double* stamps,
+                    double now, double* yhat, double* made) {
+    const std::size_t size = made_size();
     for (std::size_t i = 0; i < steps.count; ++i) {
         const std::int64_t step = steps.values[i];
         const auto s = static_cast<std::size_t>(step < 0 ? ~step : step);
         const double *row = X + s * features_, *label = Y + s * outputs_;
         if (step < 0) {
-            const double age = now - stamps[s];
-            learn(row, 1, label, {&kZero, 0}, {&age, 0}, space.yhat.data());
+            const std::size_t rows = steps.in_line(i, kBlockRows);
+            learn_late(row, rows, label, stamps + s, now, made + s * size);
+            i += rows - 1;
             continue;
         }
         std::size_t rows = steps.labelled_at_once(i), alike = 0;
@@ -211,7 +245,7 @@ double Bank::replay(const double* X, const double* Y, Steps steps, PerRow elapse
             learn(row, alike, label, elapsed.from(s), {&kZero, 0}, yhat + s * outputs_);
             i += 2 * alike - 1;
         } else {
-            predict(row, 1, yhat + s * outputs_);
+            predict(row, 1, yhat + s * outputs_, made + s * size);
             forget(elapsed[s]);
         }
     }
@@ -265,7 +299,7 @@ void Bank::settle() {
 
 std::vector<double> Bank::weights() const {
     std::vector<double> all;
-    for (const Combiner& combiner : combiners_)
+    for (const LateCombiner& combiner : combiners_)
         for (std::size_t o = 0; o < combiner.outputs(); ++o) {
             const std::vector<double> of_output = combiner.expert_weights(o);
             all.insert(all.end(), of_output.begin(), of_output.end());

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "combiner.hpp"
 #include "error_record.hpp"
 #include "feature_map.hpp"
 #include "filter.hpp"
+#include "late_combiner.hpp"
 #include "standardiser.hpp"
 
 namespace dfop {
@@ -32,6 +32,7 @@ struct TargetDesign {
     Coding coding;
     std::size_t outputs;
     bool shadow = false;  // learned and combined, but its errors do not tell what experts are worth
+    bool late = false;    // a label of it came late, see LateCombiner
 };
 
 struct BankDesign {
@@ -67,15 +68,19 @@ public:
     // Predicts every row before its label is read, then learns it. `elapsed` is the time that
     // passes with the row, in rows: c for a row that stands for c of them. `age` is how long ago
     // the row came, infinite for one that shall be predicted only.
+    // Of a row that was predicted before, `made` says what was: `made_size` numbers, which begin with
+    // NaN where that is not known.
     void learn(const double* X, std::size_t n, const double* Y, PerRow elapsed, PerRow age,
-               double* yhat);
-    void predict(const double* X, std::size_t n, double* yhat) const;
+               double* yhat, double* made = nullptr);
+    void predict(const double* X, std::size_t n, double* yhat, double* made = nullptr) const;
+    std::size_t made_size() const;
     // forget(1) and then a row with no time is the same, bit for bit, as a row with time 1.
     void forget(double elapsed);
 
-    // Labels that come late, as Filter::replay; `now` and the stamps count time.
+    // Labels that come late, as Filter::replay; `now` and the stamps count time. What was made of
+    // rows is put down when they come and read when their label does.
     double replay(const double* X, const double* Y, Steps steps, PerRow elapsed, double* stamps,
-                  double now, double* yhat);
+                  double now, double* yhat, double* made);
 
     void add_features(std::size_t count);  // as if they had been there, always 0
     // To the last target, a class label: copies of its last output, see Combiner::add_outputs.
@@ -107,7 +112,12 @@ private:
     void view_row(const double* row, std::size_t t, Workspace& space) const;
     const double* view(const Workspace& space, std::size_t map, const double* X) const;
     void learn_block(const double* X, std::size_t n, const double* Y, PerRow elapsed, PerRow age,
-                     double* yhat);
+                     double* yhat, double* made);
+    void learn_late(const double* X, std::size_t n, const double* Y, const double* stamps,
+                    double now, double* made);
+    // Calls `each(combiner, first output, what was made)` for all targets.
+    template <class Self, class Each>
+    static void each_target(Self& self, double* made, const Each& each);
     void view_rows(const double* X, std::size_t n, PerRow age, Workspace& space);
     void bound_labels(const double* Y, std::size_t n, Workspace& space) const;
     void learn_expert(std::size_t k, const double* X, std::size_t n, PerRow elapsed, PerRow age,
@@ -121,7 +131,7 @@ private:
     std::vector<FeatureMap> maps_;
     std::vector<Fading> fadings_;
     std::vector<Filter> experts_;
-    std::vector<Combiner> combiners_;
+    std::vector<LateCombiner> combiners_;
     ErrorRecord errors_;
 };
 
@@ -146,10 +156,12 @@ void Bank::fields(std::size_t features, const BankDesign& design, Self* self, Vi
     std::size_t output = 0;
     for (std::size_t c = 0; c < design.targets.size(); ++c) {
         auto* combiner = self ? &self->combiners_[c] : nullptr;
-        Combiner::fields(experts, combiner, part_of(visit, "target " + std::to_string(c)));
+        const bool late = design.targets[c].late;
+        LateCombiner::fields(late, experts, combiner,
+                             part_of(visit, "target " + std::to_string(c)));
         for (std::size_t o = 0; o < design.targets[c].outputs; ++o, ++output)
-            Combiner::output_fields(design.targets[c].coding, experts, o, combiner,
-                                    part_of(visit, "output " + std::to_string(output)));
+            LateCombiner::output_fields(late, design.targets[c].coding, experts, o, combiner,
+                                        part_of(visit, "output " + std::to_string(output)));
     }
     ErrorRecord::fields(experts, self ? &self->errors_ : nullptr, part_of(visit, "errors"));
 }

@@ -175,10 +175,11 @@ void Combiner::mix(const Output& output, const Block& block, std::size_t t, std:
                    double* candidate) const {
     double* experts = candidate + 1 + kStacks;
     for (std::size_t k = 0; k < experts_; ++k) {
-        double& f = block.predictions[(k * block.rows + t) * block.width + o];
-        experts[k] = f = output.range.clip(f);
+        double& f = block.predictions[(k * block.stride + t) * block.width + o];
+        f = output.range.clip(f);
+        experts[k] = candidate_of(f);
     }
-    candidate[0] = output.mixture.mix(experts);
+    candidate[0] = candidate_of(output.mixture.mix(experts));
 }
 
 // How the experts differ from the mixture and, for a label, the mixture itself, so that it can be
@@ -191,8 +192,8 @@ void Combiner::stack_row(const double* candidate, const Range& range, double* x)
     if (coding_ != Coding::number) x[experts_] = (mixed - 0.5 * (range.low + range.high)) * inverse;
 }
 
-double Combiner::corrected(const Range& range, double mixed, double left_over) {
-    return range.clip(mixed + range.unit * left_over);
+double Combiner::corrected(const Range& range, double mixed, double left_over) const {
+    return candidate_of(range.clip(mixed + range.unit * left_over));
 }
 
 double Combiner::combined(const double* candidate) const {
@@ -218,7 +219,10 @@ void Combiner::learn_mixture(Output& output, const Block& block, std::size_t o,
     const std::size_t of_row = outputs() * candidates();
     for (std::size_t t = 0; t < block.rows; ++t) {
         double* candidate = space.candidates.data() + t * of_row + o * candidates();
-        mix(output, block, t, o, candidate);
+        if (block.made.values)
+            std::copy_n(block.made.of(t, o), candidates(), candidate);
+        else
+            mix(output, block, t, o, candidate);
         const double mixed = candidate[0], label = block.labels[t * block.width + o];
         space.before[t] = output.range;
         space.shrink[t] = block.seen[t] ? include(output, label) : 1.0;
@@ -245,6 +249,10 @@ void Combiner::learn_stack(Output& output, std::size_t i, const Block& block, st
                     {space.target.data() + start, 1, 1}, {&discount, 0},
                     {space.gain.data() + start, 1}, kNoWalk, space.left_over.data() + start);
     };
+    if (block.made.values) {
+        learn_rows(0, n);
+        return;
+    }
     std::size_t start = 0;
     for (std::size_t t = 0; t < n; ++t) {
         if (space.unit[t] == space.before[t].unit) continue;
@@ -299,6 +307,9 @@ void Combiner::predict(const Block& block) const {
                 candidate[1 + i] = corrected(output.range, candidate[0], left_over);
             }
             block.out[t * block.width + o] = combined(candidate);
+            if (!block.made.values) continue;
+            double* made = block.made.of(t, o);
+            for (std::size_t c = 0; c < candidates(); ++c) made[c] = kept(candidate[c]);
         }
     }
 }

@@ -74,6 +74,17 @@ private:
     double largest_ = 0.0;
 };
 
+// What was predicted of rows: of row t and output o at [t * stride + o * of_output].
+struct Made {
+    double* values = nullptr;  // none: nothing is known of that
+    std::size_t stride = 0, of_output = 0;
+
+    Made from(std::size_t t) const {
+        return {values ? values + t * stride : nullptr, stride, of_output};
+    }
+    double* of(std::size_t t, std::size_t o) const { return values + t * stride + o * of_output; }
+};
+
 class Combiner {
 public:
     static constexpr std::size_t kStacks = 3;
@@ -91,16 +102,41 @@ public:
                       double* labels) const;
 
     // Rows with the predictions of all experts: expert k, row t, output o at
-    // [(k * rows + t) * width + o]. They are clipped to the labels seen before the row.
+    // [(k * stride + t) * width + o]. They are clipped to the labels seen before the row.
     struct Block {
         std::size_t rows, width;
         double* predictions;
+        std::size_t stride;
         const double* labels;       // row t, output o at [t * width + o]
         const unsigned char* seen;  // a row that is not is predicted only
         double* out;                // as labels
+        Made made{};
+
+        Block row(std::size_t t) const {
+            return {1,
+                    width,
+                    predictions + t * width,
+                    stride,
+                    labels ? labels + t * width : nullptr,
+                    seen ? seen + t : nullptr,
+                    out + t * width,
+                    made.from(t)};
+        }
     };
+    // Learns from what was predicted of the rows when they came, where `made` says that, and else
+    // from what it predicts of them now.
     void learn(const Block&);
-    void predict(const Block&) const;  // labels and seen are not read
+    // Labels and seen are not read; what is predicted is put down in `made`.
+    void predict(const Block&) const;
+
+    // What the candidates of an output are kept as: single precision will do for a class label.
+    double kept(double value) const {
+        return coding_ == Coding::number ? value : static_cast<double>(static_cast<float>(value));
+    }
+    // From now on candidates are as they are kept.
+    void keep_candidates() { keeps_ = true; }
+    Coding coding() const { return coding_; }
+    double unit() const { return outputs_.empty() ? 0.0 : outputs_[0].range.unit; }
 
     // What each expert counts in the prediction of an output; the shares add up to 1.
     std::vector<double> expert_weights(std::size_t output) const;
@@ -147,7 +183,8 @@ private:
     // and the prediction.
     void mix(const Output&, const Block&, std::size_t t, std::size_t o, double* candidate) const;
     void stack_row(const double* candidate, const Range&, double* x) const;
-    static double corrected(const Range&, double mixed, double left_over);
+    double corrected(const Range&, double mixed, double left_over) const;
+    double candidate_of(double value) const { return keeps_ ? kept(value) : value; }
     double combined(const double* candidate) const;
     // The steps of a block of rows, of one output.
     void learn_mixture(Output&, const Block&, std::size_t o, Workspace&) const;
@@ -167,6 +204,7 @@ private:
     std::vector<double> shares_;  // from the losses
     MlPoly calm_;                 // of the candidates for a number
     std::vector<double> counts_;  // what each candidate counts in the prediction
+    bool keeps_ = false;          // candidates are as they are kept
 };
 
 }  // namespace dfop

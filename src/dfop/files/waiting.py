@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dfop.core import Bank
 from dfop.model.keys import check_keys
 from dfop.model.model import Model
 from dfop.model.waiting import Kept, WaitingRows
@@ -25,6 +26,9 @@ def describe_waiting(waiting: WaitingRows, tensors: Tensors) -> dict[str, Any]:
         tensors["waiting/times"] = np.column_stack([rows.stamps, rows.arrived])
         tensors["waiting/widths"] = rows.widths.astype(np.int32)
         tensors["waiting/predicted"] = rows.predicted
+        if len(rows.made):  # what experts made of rows; files written before had none of it
+            tensors["waiting/made widths"] = rows.made_widths.astype(np.int32)
+            tensors["waiting/made"] = rows.made
     return {"keys": list(waiting), "expired": waiting.expired}
 
 
@@ -43,7 +47,10 @@ def read_waiting(model: Model, described: Any, reading: Reading) -> None:
     widths, predicted = _read_predicted(model, len(keys), reading)
     times = reading.take("waiting/times", (len(keys), 2))
     _check_times(model, times)
-    rows = Kept(cells, columns, values, times[:, 0], times[:, 1], widths, predicted)
+    made_widths, made = _read_made(model, len(keys), reading)
+    rows = Kept(
+        cells, columns, values, times[:, 0], times[:, 1], widths, predicted, made_widths, made
+    )
     waiting.keep(check_keys(keys, None), rows)
 
 
@@ -71,6 +78,19 @@ def _read_predicted(model: Model, n: int, reading: Reading) -> tuple[Any, Any]:
     # classes may have come since; before the first number it was not known how many there are
     within(counts, 1, model.target.width, "what was predicted of waiting rows")
     return counts, predicted
+
+
+def _read_made(model: Model, n: int, reading: Reading) -> tuple[Any, Any]:
+    """Return how many numbers are kept of what experts made of each row, and these."""
+    dtype = model.waiting.made_dtype
+    if "waiting/made" not in reading.left:
+        return np.zeros(n, np.int64), np.empty(0, dtype)
+    counts, total = _counts("waiting/made widths", n, reading)
+    made = reading.take("waiting/made", (total,), dtype)
+    if not isinstance(model.engine, Bank) or not total:
+        raise ValueError("what experts made of waiting rows")
+    within(made, -4.0 * LARGEST, 4.0 * LARGEST, "what experts made of waiting rows")
+    return counts, made
 
 
 def _counts(name: str, n: int, reading: Reading) -> tuple[Any, int]:

@@ -1,0 +1,83 @@
+// One prediction from two combinations of the same experts, for labels that come late.
+//   At once: judges experts by what they predict of a row when its label comes. It sees first who
+//     has learned a new concept, but believes those who follow a last label that is not there yet
+//     when a row must be predicted.
+//   As made: judges all by what they predicted when the row came.
+// The two count as exp(-eta * their recent loss), both by their predictions as they were made. As
+// long as no label came late they are the same, and there is only the first.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "combiner.hpp"
+
+namespace dfop {
+
+class LateCombiner {
+public:
+    using Block = Combiner::Block;
+
+    LateCombiner(Coding coding, std::size_t outputs, std::size_t experts)
+        : at_once_(coding, outputs, experts) {}
+
+    std::size_t outputs() const { return at_once_.outputs(); }
+    void add_outputs(std::size_t count);
+    void bound_labels(std::size_t rows, std::size_t width, const unsigned char* seen,
+                      double* labels) const {
+        at_once_.bound_labels(rows, width, seen, labels);
+    }
+
+    // As a Combiner; `made` begins with NaN where it is not known what was predicted.
+    void learn(const Block&);
+    void predict(const Block&) const;
+    // How much is put down of a row and output: candidates, and what each combination predicted.
+    std::size_t made_of_output() const { return at_once_.candidates() + kBoth; }
+
+    // Whether a label came late.
+    bool late() const { return !as_made_.empty(); }
+    void open_late();
+
+    std::vector<double> expert_weights(std::size_t output) const;
+
+    template <class Self, class Visitor>
+    static void fields(bool late, std::size_t experts, Self* self, Visitor&& visit) {
+        Combiner::fields(experts, self ? &self->at_once_ : nullptr, visit);
+        if (!late) return;
+        auto part = part_of(visit, "late");
+        Combiner::fields(experts, self ? &self->as_made_[0] : nullptr, part);
+        part.array({"both", {kBoth}, 0.0, kLargestLoss},
+                   [=](std::size_t i) -> auto& { return self->losses_[i]; });
+        part.array({"both rows", {}, 0.0, kLargestLoss},
+                   [=](std::size_t) -> auto& { return self->loss_rows_; });
+    }
+    template <class Self, class Visitor>
+    static void output_fields(bool late, Coding coding, std::size_t experts, std::size_t o,
+                              Self* self, Visitor&& visit) {
+        Combiner::output_fields(coding, experts, o, self ? &self->at_once_ : nullptr, visit);
+        if (late)
+            Combiner::output_fields(coding, experts, o, self ? &self->as_made_[0] : nullptr,
+                                    part_of(visit, "late"));
+    }
+    void settle();
+    void settle_output(std::size_t o);
+
+private:
+    static constexpr std::size_t kBoth = 2;
+    static constexpr double kLargestLoss = 1e9;
+
+    void learn_row(const Block&);
+    bool same_now(const Block&) const;
+    void judge(const double* predicted, const double* labels, double unit_before);
+    void weigh();
+
+    Combiner at_once_;
+    std::vector<Combiner> as_made_;        // one, once a label came late
+    std::array<double, kBoth> losses_{};   // discounted sums
+    double loss_rows_ = 0.0;               // discounted count
+    std::array<double, kBoth> shares_{0.5, 0.5};
+};
+
+}  // namespace dfop
