@@ -2,6 +2,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
+
+# How long an example takes depends on what else the machine does: it says nothing of the code.
+settings.register_profile("dfop", deadline=None)
+settings.load_profile("dfop")
 
 # Doctests are collected everywhere; these hold none, and would clash by name.
 collect_ignore_glob = ["conftest.py", "*/conftest.py"]

@@ -39,15 +39,16 @@ constexpr std::size_t kFewCells = 2000;
 struct Given {
     PyArrayObject* numbers;
     std::size_t n, columns;
+    bool gaps;  // whether there may be any
 
-    explicit Given(nb::handle array)
+    Given(nb::handle array, bool gaps)
         : numbers(as_array(array, NPY_DOUBLE, 2, "numbers must be a C-ordered float64 matrix")),
           n(static_cast<std::size_t>(PyArray_DIM(numbers, 0))),
-          columns(static_cast<std::size_t>(PyArray_DIM(numbers, 1))) {}
+          columns(static_cast<std::size_t>(PyArray_DIM(numbers, 1))), gaps(gaps) {}
 
     const double* data() const { return static_cast<const double*>(PyArray_DATA(numbers)); }
     std::size_t cells() const { return n * columns; }
-    bool has_gaps() const { return first_unusable(data(), cells()) < cells(); }
+    bool has_gaps() const { return gaps && first_unusable(data(), cells()) < cells(); }
 };
 
 // Whether column ids are 0, 1, ... count - 1; None says so, and a range says it quickly.
@@ -176,8 +177,8 @@ nb::tuple code_cells(Coder& coder, const BatchCells& cells, PerRow weight) {
 }
 
 nb::tuple code(GuardedCoder& g, nb::handle numbers, const nb::dict& texts, nb::handle columns,
-               nb::handle weight) {
-    const Given given(numbers);
+               nb::handle weight, bool gaps) {
+    const Given given(numbers, gaps);
     const std::span<const double> weights =
         as_doubles(weight, "weight must be a contiguous float64 array");
     require(weights.size() == given.n || weights.size() == 1, "weight has the wrong length");
@@ -194,8 +195,8 @@ nb::tuple code(GuardedCoder& g, nb::handle numbers, const nb::dict& texts, nb::h
 }
 
 nb::object code_to_predict(GuardedCoder& g, nb::handle numbers, const nb::dict& texts,
-                           nb::handle columns) {
-    const Given given(numbers);
+                           nb::handle columns, bool gaps) {
+    const Given given(numbers, gaps);
     const auto held = g.lock();
     if (are_coded(g.model, given, texts, columns)) return nb::borrow(numbers);
     const BatchCells cells = read_cells(given, texts, columns, g.model, false);
@@ -242,8 +243,9 @@ void bind_class(nb::module_& m) {
                 new (g) GuardedCoder{Coder(most_texts), {}};
             },
             "most_texts"_a = kMostTexts)
-        .def("code", &code, "numbers"_a, "texts"_a, "columns"_a.none(), "weight"_a)
-        .def("code_to_predict", &code_to_predict, "numbers"_a, "texts"_a, "columns"_a.none())
+        .def("code", &code, "numbers"_a, "texts"_a, "columns"_a.none(), "weight"_a, "gaps"_a = true)
+        .def("code_to_predict", &code_to_predict, "numbers"_a, "texts"_a, "columns"_a.none(),
+             "gaps"_a = true)
         .def(
             "open_lags",
             [](GuardedCoder& g, std::size_t count) {

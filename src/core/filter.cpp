@@ -101,7 +101,7 @@ void Filter::resize(std::size_t tiles, std::size_t outputs) {
     outputs_ = outputs;
     tiles_ = tiles;
     chunk_rows_ =
-        std::clamp<std::size_t>(kChunkDoubles / std::max<std::size_t>(new_padded, 1), 8, 256);
+        std::clamp<std::size_t>(kChunkDoubles / std::max<std::size_t>(new_padded, 1), 8, 128);
     U_.resize(panel_offset(tiles), 0.0);
     D_.resize(new_padded, kUnseen);
     limit_.resize(new_padded, kUnseen);
@@ -238,7 +238,6 @@ DFOP_INLINE std::size_t Filter::stage_rows(const Rows& rows, std::size_t start,
     const std::size_t most = std::min(rows.count - start, chunk_rows_);
     const double* row = rows.X + start * features_;
     double* x = space.x;
-    pad(x, most);
     passed = false;
     std::size_t t = 0;
     for (; t < most && rows.gain[start + t] >= kLeastGain; ++t, row += features_, x += padded()) {
@@ -299,6 +298,7 @@ DFOP_INLINE std::size_t Filter::learn_chunk(const Rows& rows, std::size_t start,
 void Filter::learn(const double* X, std::size_t n, Targets y, PerRow discount, PerRow gain,
                    PerRow walk, double* yhat) {
     const Workspace space(std::min(n, chunk_rows_), padded());
+    pad(space.x, std::min(n, chunk_rows_));
     const Rows rows{X, n, y, discount, gain, walk, yhat};
     for (std::size_t t = 0; t < n;) {
         if (gain[t] < kLeastGain) {

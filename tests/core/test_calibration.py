@@ -84,7 +84,7 @@ def test_many_classes():
     classes=st.integers(2, 4),
     seed=st.integers(0, 1000),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_decision_stays_whatever_the_scores(scores, classes, seed):
     scores = np.ascontiguousarray(np.array(scores)[:, : classes if classes > 2 else 1])
     labels = np.random.default_rng(seed).integers(0, classes, len(scores))
@@ -97,7 +97,7 @@ def test_the_decision_stays_whatever_the_scores(scores, classes, seed):
 
 
 @given(seed=st.integers(0, 2**32 - 1), cut=st.integers(0, 200))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_any_split_and_a_saved_state_give_the_same_bits(seed, cut):
     rng = np.random.default_rng(seed)
     scores, labels = rng.normal(size=(200, 3)), rng.integers(0, 3, 200)

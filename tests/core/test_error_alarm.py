@@ -134,7 +134,7 @@ def test_one_outlier_is_no_change():
 
 
 @given(seed=st.integers(0, 2**32 - 1), cut=st.integers(0, 2000))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_any_split_and_a_saved_state_give_the_same_alarms(seed, cut):
     rng = np.random.default_rng(seed)
     size = 10.0 ** rng.uniform(-150, 150, 4).repeat(500)

@@ -35,7 +35,7 @@ def test_the_recent_error_follows_a_change():
 
 
 @given(seed=st.integers(0, 2**32 - 1), cut=st.integers(0, 3000))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_any_split_and_a_saved_state_give_the_same_bits(seed, cut):
     rng = np.random.default_rng(seed)
     errors = 10.0 ** rng.uniform(-300, 301, size=(3000, 2))

@@ -28,7 +28,7 @@ def agree(compiled, oracle, tolerance):
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 2**32 - 1),
     d=st.integers(1, 20),

@@ -36,7 +36,7 @@ def hostile_errors(seed, n):
 
 
 @given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_misses_are_what_the_movement_of_the_quantile_says_on_any_stream(seed):
     errors = hostile_errors(seed, 800)
     intervals = Intervals(1)
@@ -105,7 +105,7 @@ def test_exact_predictions_have_width_zero_and_are_covered():
 
 
 @given(seed=st.integers(0, 2**32 - 1), cut=st.integers(0, 300))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_any_split_and_a_saved_state_give_the_same_bits(seed, cut):
     errors = np.column_stack([hostile_errors(seed, 300), hostile_errors(seed + 1, 300)])
     whole, first, second = Intervals(2), Intervals(2), Intervals(2)

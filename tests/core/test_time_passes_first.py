@@ -28,7 +28,7 @@ def growing(rng, n, d):
     intercept=st.booleans(),
     least=st.sampled_from([0.999, 0.9, 0.1]),
 )
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_of_a_filter(kernel, prior, seed, d, m, intercept, least):
     rng = np.random.default_rng(seed)
     n = 120

@@ -85,7 +85,7 @@ settings_of = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(settings_of, st.lists(st.tuples(rows, labels), max_size=12), st.integers(0, 12))
 def test_any_river_classifier_goes_on_as_if_never_stopped(parameters, events, cut):
     model = river.DFOPClassifier(**parameters)
@@ -100,7 +100,7 @@ def test_any_river_classifier_goes_on_as_if_never_stopped(parameters, events, cu
     assert everything(other) == everything(model)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     settings_of,
     st.lists(st.tuples(numbers, cells, st.sampled_from("abc")), min_size=2, max_size=20),

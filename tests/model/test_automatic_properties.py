@@ -50,7 +50,7 @@ def rows(rng, n, d, mixed):
     return frame, y
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     seed=st.integers(0, 2**32 - 1),
     kind=st.sampled_from(KINDS),

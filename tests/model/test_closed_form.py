@@ -44,7 +44,7 @@ def expect(model, X, exact):
     assert error.max() <= EXACT * max(1.0, np.abs(exact * reach).max())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(size=sizes, share=st.floats(0.0, 0.5))
 def test_constant_discount_gives_the_closed_form_after_every_row(size, share):
     mu = share / (size["d"] + 1)
@@ -57,7 +57,7 @@ def test_constant_discount_gives_the_closed_form_after_every_row(size, share):
     expect(model, X, closed_form(X, Y, 1 - mu, 1.0, **options))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(size=sizes)
 def test_a_sequence_of_discounts_gives_the_closed_form(size):
     rng, X, Y = stream(size)
@@ -66,7 +66,7 @@ def test_a_sequence_of_discounts_gives_the_closed_form(size):
     expect(model, X, closed_form(X, Y, lam, 1.0, p0=size["p0"], intercept=size["intercept"]))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(size=sizes, spread=st.floats(0.0, 6.0))
 def test_columns_of_any_unit_give_the_closed_form(size, spread):
     size = size | {"n": 40}  # fewer leave the dense solve, not the filter, without digits
@@ -75,7 +75,7 @@ def test_columns_of_any_unit_give_the_closed_form(size, spread):
     expect(model, X, closed_form(X, Y, 0.99, 1.0, p0=size["p0"], intercept=size["intercept"]))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     size=sizes,
     mu=st.sampled_from([0.0, 1e-17, 1e-15, 1e-12, 1e-9, 1e-6, 1e-3, 0.02]),
@@ -91,7 +91,7 @@ def test_an_integer_weight_is_that_many_repeats(size, mu):
     expect(model, X, weights_of(again))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(size=sizes, mu=st.sampled_from([0.0, 1e-15, 1e-9, 1e-6, 1e-3, 0.02]))
 def test_a_fractional_weight_decays_and_enters_as_the_series_says(size, mu):
     rng, X, Y = stream(size)
@@ -102,7 +102,7 @@ def test_a_fractional_weight_decays_and_enters_as_the_series_says(size, mu):
     expect(model, X, closed_form(X, Y, decay, gain, p0=size["p0"], intercept=size["intercept"]))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(size=sizes, datetimes=st.booleans(), weighted=st.booleans())
 def test_forgetting_by_the_clock_gives_the_closed_form(size, datetimes, weighted):
     rng, X, Y = stream(size)

@@ -21,7 +21,7 @@ def expect(model, X, exact):
     assert error.max() <= EXACT * max(1.0, np.abs(exact * reach).max())
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     seed=st.integers(0, 2**32 - 1),
     d=st.integers(1, 5),

@@ -37,7 +37,7 @@ def bits(model):
 KINDS = ["one at a time", "halves", "random"]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 2**32 - 1),
     d=st.integers(1, 20),
@@ -96,7 +96,7 @@ def test_a_row_that_raises_the_scale_may_stand_at_any_border_of_a_chunk(border):
     assert bits(rows) == bits(whole)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 2**32 - 1), d=st.integers(1, 12), m=st.integers(1, 6))
 def test_predict_before_partial_fit_is_predict_then_learn(seed, d, m):
     rng = np.random.default_rng(seed)

@@ -122,7 +122,12 @@ class Arrays:
             "coef_": lambda m, s: m.coef_,
             "intercept_": lambda m, s: m.intercept_,
             "coded_names_": lambda m, s: m.coded_names_,
+            "feature_names_in_": lambda m, s: m.feature_names_in_,
+            "n_features_in_": lambda m, s: m.n_features_in_,
             "pending_": lambda m, s: m.pending_,
+            "expired_": lambda m, s: m.expired_,
+            "score": lambda m, s: m.score(*self.data(s)),
+            "get_params": lambda m, s: m.get_params(),
             "pickle": lambda m, s: state_of(pickle.loads(pickle.dumps(m))),
             "deepcopy": lambda m, s: state_of(copy.deepcopy(m)),
             "to_bytes": lambda m, s: state_of(from_bytes(to_bytes(m))),
@@ -131,12 +136,19 @@ class Arrays:
         }
         if self.classifies:
             ask["predict_proba"] = lambda m, s: m.predict_proba(self.data(s)[0])
+            ask["decision_function"] = lambda m, s: m.decision_function(self.data(s)[0])
             ask["classes_"] = lambda m, s: m.classes_
+            ask["predict_proba_then_learn"] = lambda m, s: m.predict_proba_then_learn(
+                *self.data(s), **self.classes
+            )
         if self.parameters.get("forgetting", "auto") == "auto":
             for name in ("experts_", "alarms_", "drift_", "forgetting_", "features_"):
                 ask[name] = lambda m, s, name=name: getattr(m, name)
             if not self.classifies:
                 ask["predict_interval"] = lambda m, s: m.predict_interval(self.data(s)[0])
+                ask["predict_interval_then_learn"] = lambda m, s: m.predict_interval_then_learn(
+                    *self.data(s)
+                )
         twice = {name: (call, call) for name, call in ask.items()}
         late = {
             "late labels": (self.announce, self.settle),
@@ -187,9 +199,10 @@ class River:
             ask["predict_proba_many"] = lambda m, s: m.predict_proba_many(self.data(s)[0])
         else:
             ask["weights"] = lambda m, s: m.weights
+            ask["intercept"] = lambda m, s: m.intercept
         if self.parameters.get("forgetting", "auto") == "auto":
-            ask["experts_"] = lambda m, s: m.experts_
-            ask["alarms_"] = lambda m, s: m.alarms_
+            for name in ("experts_", "alarms_", "drift_", "forgetting_", "features_"):
+                ask[name] = lambda m, s, name=name: getattr(m, name)
             if not self.classifies:
                 ask["predict_interval_one"] = lambda m, s: m.predict_interval_one(self.row(s)[0])
         return {name: (call, call) for name, call in ask.items()}
@@ -296,12 +309,20 @@ def test_two_threads_may_bring_the_first_rows(name):
         expect_some_order(face, (a, b), started=False)
 
 
+def every_pair():
+    return [
+        pytest.param(name, first, second, id=f"{name}: {first} beside {second}")
+        for name, face in FACES.items()
+        for (first, _), (second, _) in pairs_of(face)
+    ]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", FACES)
-def test_two_threads_for_ten_seconds_a_pair(name):
+@pytest.mark.parametrize(("name", "first", "second"), every_pair())
+def test_two_threads_for_ten_seconds_a_pair(name, first, second):
     face = FACES[name]
-    for (_, a), (_, b) in pairs_of(face):
-        expect_some_order(face, (a, b), TEN_SECONDS)
+    calls = face.sequences()
+    expect_some_order(face, (calls[first], calls[second]), TEN_SECONDS)
 
 
 @pytest.mark.parametrize("call", ["predict", "predict_proba", "decision_function"])

@@ -33,7 +33,7 @@ def names_of(coder):
 # -- the rules --------------------------------------------------------------------------------
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(parts=batches(), most=MOST)
 def test_the_coder_is_what_its_rules_say(parts, most):
     coder, oracle = Coder(most), OracleCoder(most)
@@ -48,7 +48,7 @@ def test_the_coder_is_what_its_rules_say(parts, most):
         assert coder.state()["counts"].tolist() == oracle.counts
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(parts=batches(), most=MOST, data=st.data())
 def test_any_split_gives_the_same_bits(parts, most, data):
     whole, split = Coder(most), Coder(most)
@@ -64,7 +64,7 @@ def test_any_split_gives_the_same_bits(parts, most, data):
         assert everything(split) == everything(whole)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(parts=batches(), most=MOST)
 def test_predicting_is_coding_rows_of_weight_0_and_changes_nothing(parts, most):
     coder = Coder(most)
@@ -139,7 +139,7 @@ def test_large_batches_are_coded_alike():
 # -- back -------------------------------------------------------------------------------------
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(parts=batches(4), most=MOST)
 def test_rollback_undoes_the_last_batch_completely(parts, most):
     coder = Coder(most)
@@ -156,7 +156,7 @@ def test_rollback_undoes_the_last_batch_completely(parts, most):
         assert everything(coder) == after
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(parts=batches(4), most=MOST)
 def test_a_group_of_changes_is_undone_together(parts, most):
     coder = Coder(most)
@@ -175,7 +175,7 @@ def test_a_group_of_changes_is_undone_together(parts, most):
     assert len(coder.lags) == 2
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(parts=batches(2), most=MOST)
 def test_a_coder_goes_on_as_if_never_stopped(parts, most):
     coder = Coder(most)

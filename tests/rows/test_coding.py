@@ -67,7 +67,7 @@ def test_texts_beyond_the_first_hundred_share_columns():
     np.testing.assert_array_equal(rows, by_hand)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=SEEDS, most=st.integers(1, 8), zeros=st.booleans())
 def test_a_table_is_coded_as_by_hand(seed, most, zeros):
     rng = np.random.default_rng(seed)
@@ -237,7 +237,7 @@ def test_a_plain_array_keeps_its_number_of_columns():
 # -- any split, any weight --------------------------------------------------------------------
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(
     seed=SEEDS,
     most=st.integers(1, 8),
@@ -262,7 +262,7 @@ def test_any_split_gives_the_same_bits(seed, most, cuts, weighted, as_list):
     assert everything(split) == everything(whole)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(seed=SEEDS)
 def test_predict_before_partial_fit_is_predict_then_learn(seed):
     rng = np.random.default_rng(seed)
@@ -326,7 +326,7 @@ def test_labels_may_come_late_for_mixed_rows(rng, few_texts):
 # -- River ------------------------------------------------------------------------------------
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=SEEDS, most=st.integers(1, 8))
 def test_the_river_learner_is_the_array_learner(seed, most):
     rng = np.random.default_rng(seed)
@@ -342,7 +342,7 @@ def test_the_river_learner_is_the_array_learner(seed, most):
     assert river.weights == pytest.approx(weights, abs=1e-10)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=SEEDS, most=st.integers(1, 8), cut=st.integers(1, 59))
 @pytest.mark.parametrize("kind", [dfop.river.DFOPRegressor, dfop.river.DFOPClassifier])
 def test_river_batches_are_river_rows(kind, seed, most, cut):

@@ -52,7 +52,7 @@ def labels(rows):
 # -- coding -----------------------------------------------------------------------------------
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(parts=batches(), most=st.integers(1, 6), data=st.data())
 def test_one_row_after_the_other_is_the_batch(parts, most, data):
     coder, rows = Coder(most), rows_of(most_texts=most)

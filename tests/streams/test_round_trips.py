@@ -45,7 +45,7 @@ def as_csv(rows, separator=",", **options):
     return io.BytesIO(out.getvalue().encode())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(tables)
 def test_every_way_to_write_a_table_gives_the_same_rows(tmp_path_factory, rows):
     folder = tmp_path_factory.mktemp("parquet")
@@ -80,7 +80,7 @@ def test_every_way_to_write_a_table_gives_the_same_rows(tmp_path_factory, rows):
         assert read_back(source, **options) == rows, how
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=6), min_size=1)
 )

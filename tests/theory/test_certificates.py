@@ -166,7 +166,7 @@ def test_C0_and_C1_are_theorem_2_with_norms_by_brute_force(rng, stream):
         assert c.C2.total[k] == pytest.approx(C2, rel=1e-9)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 2**32 - 1),
     d=st.integers(1, 6),

@@ -89,7 +89,7 @@ def test_the_constant_grows_with_size_and_dimension():
 # -- Lemma 2 ----------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 2**32 - 1),
     d=st.integers(1, 4),

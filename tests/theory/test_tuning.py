@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
@@ -126,7 +126,6 @@ def test_effective_sample_size_in_its_limits():
     assert float(error.noise) == pytest.approx(0.2**2 * np.trace(np.linalg.inv(S)) / n)
 
 
-@settings(deadline=None)
 @given(mu=st.floats(0.01, 0.99), share=st.floats(1e-4, 1.0))
 def test_forgetting_time_by_counting(mu, share):
     t = forgetting_time(mu, share)

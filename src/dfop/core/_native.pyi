@@ -189,12 +189,14 @@ class Coder:
         texts: Mapping[int, tuple[NDArray[np.int64], list[str]]],
         columns: Sequence[int] | None,
         weight: NDArray[np.float64],
+        gaps: bool = True,
     ) -> tuple[NDArray[np.float64], list[tuple[int, int]]]: ...
     def code_to_predict(
         self,
         numbers: NDArray[np.float64],
         texts: Mapping[int, tuple[NDArray[np.int64], list[str]]],
         columns: Sequence[int] | None,
+        gaps: bool = True,
     ) -> NDArray[np.float64]: ...
     def open_lags(self, count: int) -> int: ...
     def begin(self) -> None: ...

@@ -313,7 +313,9 @@ class Model:
             self.open_lags()
         columns = self.column_ids(batch)
         try:
-            rows, widths = self.coder.code(batch.numbers, batch.texts, columns, weights.times)
+            rows, widths = self.coder.code(
+                batch.numbers, batch.texts, columns, weights.times, batch.gaps
+            )
         except KindError as error:
             refuse_kind(batch, error)
         try:
@@ -445,7 +447,9 @@ class Model:
         """Return the outputs that make the predictions of rows, with the model as it is now."""
         self.check_rows(batch)
         try:
-            rows = self.coder.code_to_predict(batch.numbers, batch.texts, self.column_ids(batch))
+            rows = self.coder.code_to_predict(
+                batch.numbers, batch.texts, self.column_ids(batch), batch.gaps
+            )
         except KindError as error:
             refuse_kind(batch, error)
         return self.outputs_of(rows)
