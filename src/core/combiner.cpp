@@ -54,12 +54,22 @@ Combiner::Workspace& Combiner::workspace() {
 }
 
 Range Range::of(Coding coding) {
-    if (coding == Coding::margin) return {-1.0, 1.0, 1.0, kTrusted, 0.0};
-    if (coding == Coding::one_hot) return {0.0, 1.0, 0.5, kTrusted, 0.0};
-    return {0.0, 0.0, 0.0, 0.0, kMargin};
+    Range range;
+    if (coding == Coding::margin)
+        range.low = -1.0, range.high = range.unit = 1.0, range.labels = kTrusted;
+    else if (coding == Coding::one_hot)
+        range.high = 1.0, range.unit = 0.5, range.labels = kTrusted;
+    else
+        range.margin = kMargin;
+    return range;
 }
 
 double Range::clip(double value) const {
+    const double beyond = margin * (high - low);
+    return std::clamp(value, low - std::max(beyond, below), high + std::max(beyond, above));
+}
+
+double Range::clip_closely(double value) const {
     const double beyond = margin * (high - low);
     return std::clamp(value, low - beyond, high + beyond);
 }

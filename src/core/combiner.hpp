@@ -13,40 +13,9 @@
 
 #include "fields.hpp"
 #include "filter.hpp"
+#include "range.hpp"
 
 namespace dfop {
-
-// How a target is coded: a number; -1 and 1; one output of 0 and 1 per class.
-enum class Coding { number, margin, one_hot };
-
-// The labels seen so far, and the power of two not below half their range: errors are measured
-// in it, so that nothing depends on the unit of the labels and no digit is lost.
-struct Range {
-    double low = 0.0, high = 0.0, unit = 0.0;
-    double labels = 0.0;  // how many, up to kTrusted
-    double margin = 0.0;  // by which predictions may leave the range, as a share of it
-
-    static constexpr double kTrusted = 10.0;  // labels tell their range from here on
-
-    static Range of(Coding);
-    double clip(double value) const;
-    // A label far out counts as one that is three ranges out: one of them must not decide what
-    // thousands of rows have taught, and many of them soon widen the range.
-    double bounded(double label) const;
-    void include(double label);
-
-    template <class Self, class Visitor>
-    static void fields(Self* self, Visitor&& visit) {
-        visit.array({"low", {}, -kLargest, kLargest},
-                    [=](std::size_t) -> auto& { return self->low; });
-        visit.array({"high", {}, -kLargest, kLargest},
-                    [=](std::size_t) -> auto& { return self->high; });
-        visit.array({"unit", {}, 0.0, kLargest}, [=](std::size_t) -> auto& { return self->unit; });
-        visit.array({"labels", {}, 0.0, kTrusted},
-                    [=](std::size_t) -> auto& { return self->labels; });
-    }
-    void settle(Coding) const;
-};
 
 class MlPoly {
 public:
@@ -136,7 +105,14 @@ public:
     // From now on candidates are as they are kept.
     void keep_candidates() { keeps_ = true; }
     Coding coding() const { return coding_; }
-    double unit() const { return outputs_.empty() ? 0.0 : outputs_[0].range.unit; }
+    bool learned() const { return loss_rows_ > 0.0; }
+    // Of a number: the labels so far, room beyond them, and how the mixture weighs experts.
+    const Range& range() const { return outputs_[0].range; }
+    void give_room(double above, double below) {
+        outputs_[0].range.above = above;
+        outputs_[0].range.below = below;
+    }
+    const MlPoly& mixture() const { return outputs_[0].mixture; }
 
     // What each expert counts in the prediction of an output; the shares add up to 1.
     std::vector<double> expert_weights(std::size_t output) const;

@@ -50,40 +50,85 @@ bool LateCombiner::same_now(const Block& row) const {
 }
 
 void LateCombiner::learn_row(const Block& row) {
-    const std::size_t m = outputs();
+    const bool known = row.made.values && !std::isnan(row.made.values[0]);
     Block now = row;
-    if (row.made.values && std::isnan(row.made.values[0])) now.made = {};
-    const bool known = now.made.values != nullptr;
+    if (!known) now.made = {};
     if (!late()) {
-        if (!known || m == 0 || same_now(now)) {
+        if (!known || outputs() == 0 || same_now(now)) {
             now.made = {};
             return at_once_.learn(now);
         }
         open_late();
     }
-    std::vector<double>& both = scratch(kBoth * m + row.width);
-    Block first = row, second = now;
-    first.made = {};
-    const double unit_before = at_once_.unit();
-    at_once_.learn(first);
-    for (std::size_t o = 0; o < m; ++o) both[o] = row.out[o];
-    as_made_[0].learn(second);
-    for (std::size_t o = 0; o < m; ++o) both[m + o] = row.out[o];
+    learn_both(now, known && put_down(now.made, 0)[0] > 0.0);
+}
+
+// What was predicted before the first label says nothing about who predicts well.
+void LateCombiner::learn_both(const Block& row, bool informed) {
+    const std::size_t m = outputs(), at = at_once_.candidates();
+    if (m == 0) return;
+    std::vector<double>& both = scratch(kBoth * m);
+    const Range before = at_once_.range();
+    Block now = row;
+    now.made = {};
+    as_made_[0].learn(informed ? row : now);
+    std::copy_n(row.out, m, both.begin() + m);
+    at_once_.learn(now);
+    std::copy_n(row.out, m, both.begin());
     for (std::size_t o = 0; o < m; ++o)
         row.out[o] = shares_[0] * both[o] + shares_[1] * both[m + o];
-    if (!row.seen[0] || m == 0) return;
-    for (std::size_t o = 0; o < m; ++o)
-        for (std::size_t i = 0; i < kBoth; ++i)
-            both[i * m + o] = known ? now.made.of(0, o)[at_once_.candidates() + i]
-                                    : at_once_.kept(both[i * m + o]);
-    judge(both.data(), row.labels, unit_before);
+    if (!row.seen[0]) return;
+    for (std::size_t i = 0; i < kBoth; ++i)
+        for (std::size_t o = 0; o < m; ++o) {
+            double& predicted = both[i * m + o];
+            predicted = informed ? row.made.of(0, o)[at + i] : at_once_.kept(predicted);
+        }
+    judge(both.data(), row.labels, before.unit);
+    if (is_number()) judge_room(row.made, row.labels[0], before);
+}
+
+void LateCombiner::judge_room(const Made& made, double label, const Range& before) {
+    const double* then = made.values ? put_down(made, 0) : nullptr;
+    room_.learn(before, label, then ? labels_ - then[3] : 0.0);
+    labels_ += 1.0;
+    const double unit = at_once_.range().unit;
+    const double ratio = before.unit > 0.0 && unit > 0.0 ? before.unit / unit : 1.0;
+    if (then && then[0] > 0.0 && unit > 0.0)
+        room_.judge((then[1] - label) / unit, (then[2] - label) / unit, ratio * ratio);
+    give_room();
+}
+
+void LateCombiner::give_room() {
+    const double above = room_.open() ? room_.above(at_once_.range()) : 0.0;
+    const double below = room_.open() ? room_.below(at_once_.range()) : 0.0;
+    at_once_.give_room(above, below);
+    as_made_[0].give_room(above, below);
+}
+
+// Before predictions are clipped: what the mixture makes of them without room and with it.
+void LateCombiner::put_down_room(const Block& block) const {
+    const Combiner& combiner = late() ? as_made_[0] : at_once_;
+    const std::vector<double>& weights = combiner.mixture().weights();
+    Range range = combiner.range();
+    range.above = room_.above(range);
+    range.below = room_.below(range);
+    for (std::size_t t = 0; t < block.rows; ++t) {
+        double* now = put_down(block.made.from(t), 0);
+        now[1] = now[2] = 0.0;
+        for (std::size_t k = 0; k < weights.size(); ++k) {
+            const double f = block.predictions[(k * block.stride + t) * block.width];
+            now[1] += weights[k] * range.clip_closely(f);
+            now[2] += weights[k] * range.clip(f);
+        }
+        now[3] = labels_;
+    }
 }
 
 // Both predictions of a row, one after the other.
 void LateCombiner::judge(const double* predicted, const double* labels, double unit_before) {
     const std::size_t m = outputs();
-    if (at_once_.coding() == Coding::number) {
-        const double unit = at_once_.unit();
+    if (is_number()) {
+        const double unit = at_once_.range().unit;
         if (unit == 0.0) return;
         const double ratio = unit_before > 0.0 ? unit_before / unit : 1.0;
         for (std::size_t i = 0; i < kBoth; ++i) {
@@ -106,7 +151,7 @@ void LateCombiner::judge(const double* predicted, const double* labels, double u
 void LateCombiner::weigh() {
     const double least = std::min(losses_[0], losses_[1]);
     double unit = 1.0, total = 0.0;
-    if (at_once_.coding() == Coding::number)
+    if (is_number())
         unit = std::max(least / std::max(loss_rows_, 1.0), kExact);
     for (std::size_t i = 0; i < kBoth; ++i)
         total += shares_[i] = std::exp(-kEta * ((losses_[i] - least) / unit));
@@ -114,13 +159,16 @@ void LateCombiner::weigh() {
 }
 
 void LateCombiner::predict(const Block& block) const {
+    if (block.made.values && is_number()) put_down_room(block);
     at_once_.predict(block);
     const std::size_t m = outputs(), at = at_once_.candidates();
     if (block.made.values)
         for (std::size_t t = 0; t < block.rows; ++t)
-            for (std::size_t o = 0; o < m; ++o)
-                block.made.of(t, o)[at] = block.made.of(t, o)[at + 1] =
-                    at_once_.kept(block.out[t * block.width + o]);
+            for (std::size_t o = 0; o < m; ++o) {
+                double* made = block.made.of(t, o) + at;
+                made[0] = made[1] = at_once_.kept(block.out[t * block.width + o]);
+                made[kBoth] = at_once_.learned();
+            }
     if (!late()) return;
     std::vector<double>& first = scratch(block.rows * m);
     for (std::size_t t = 0; t < block.rows; ++t)
@@ -148,6 +196,7 @@ void LateCombiner::settle() {
     if (!late()) return;
     settle_part("late", [&] { as_made_[0].settle(); });
     weigh();
+    if (is_number()) give_room();
 }
 
 void LateCombiner::settle_output(std::size_t o) {

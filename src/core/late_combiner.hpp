@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "combiner.hpp"
+#include "room.hpp"
 
 namespace dfop {
 
@@ -33,8 +34,9 @@ public:
     // As a Combiner; `made` begins with NaN where it is not known what was predicted.
     void learn(const Block&);
     void predict(const Block&) const;
-    // How much is put down of a row and output: candidates, and what each combination predicted.
-    std::size_t made_of_output() const { return at_once_.candidates() + kBoth; }
+    // How much is put down of a row and output: candidates, what each combination predicted, and of
+    // a number what the mixture predicts without room and with it, and how many labels there were.
+    std::size_t made_of_output() const { return at_once_.candidates() + kBoth + 1 + 3 * is_number(); }
 
     // Whether a label came late.
     bool late() const { return !as_made_.empty(); }
@@ -52,6 +54,9 @@ public:
                    [=](std::size_t i) -> auto& { return self->losses_[i]; });
         part.array({"both rows", {}, 0.0, kLargestLoss},
                    [=](std::size_t) -> auto& { return self->loss_rows_; });
+        part.array({"labels", {}, 0.0, kMostRows},
+                   [=](std::size_t) -> auto& { return self->labels_; });
+        Room::fields(self ? &self->room_ : nullptr, part_of(part, "room"));
     }
     template <class Self, class Visitor>
     static void output_fields(bool late, Coding coding, std::size_t experts, std::size_t o,
@@ -70,14 +75,24 @@ private:
 
     void learn_row(const Block&);
     bool same_now(const Block&) const;
+    void learn_both(const Block&, bool informed);
     void judge(const double* predicted, const double* labels, double unit_before);
+    void judge_room(const Made&, double label, const Range& before);
+    void put_down_room(const Block&) const;
+    double* put_down(const Made& made, std::size_t o) const {
+        return made.of(0, o) + at_once_.candidates() + kBoth;
+    }
+    void give_room();
     void weigh();
+    bool is_number() const { return at_once_.coding() == Coding::number; }
 
     Combiner at_once_;
     std::vector<Combiner> as_made_;        // one, once a label came late
     std::array<double, kBoth> losses_{};   // discounted sums
     double loss_rows_ = 0.0;               // discounted count
     std::array<double, kBoth> shares_{0.5, 0.5};
+    double labels_ = 0.0;                  // learned since one came late
+    Room room_;
 };
 
 }  // namespace dfop

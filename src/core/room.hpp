@@ -1,0 +1,79 @@
+// How far beyond the known labels a number may be predicted while labels come late.
+//
+// A series with a trend leaves the range of the labels that are known when a row must be predicted,
+// the farther the later labels are. So there is as much room as the range has lately grown, a label,
+// times the labels that are under way; twice that, as growth itself may grow. Where experts go astray
+// room does harm: what the mixture predicted with room and without it is compared when the label
+// comes, and the better of both decides.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+#include "fields.hpp"
+#include "range.hpp"
+
+namespace dfop {
+
+class Room {
+public:
+    // A label, of a row that was predicted so many labels ago with room and without; in which unit
+    // errors were measured before, and are now.
+    void learn(const Range& before, double label, double between) {
+        lateness_ = std::max(kLatenessDiscount * lateness_, between);
+        const double discount = 1.0 - 1.0 / std::max(lateness_, kShortest);
+        const bool known = before.labels > 0.0;
+        above_ = discount * above_ + (known ? std::max(label - before.high, 0.0) : 0.0);
+        below_ = discount * below_ + (known ? std::max(before.low - label, 0.0) : 0.0);
+        labels_ = discount * labels_ + 1.0;
+        recent_ += (known ? 1.0 / kShortest : 1.0) * (label - recent_);
+    }
+    // Errors of what was predicted without room and with it, and by how much squares have shrunk.
+    void judge(double without, double with, double shrink) {
+        losses_[0] = kLossDiscount * (shrink * losses_[0]) + without * without;
+        losses_[1] = kLossDiscount * (shrink * losses_[1]) + with * with;
+    }
+    bool open() const { return lateness_ > 0.0 && losses_[1] <= losses_[0]; }
+    double above(const Range& range) const { return grown(above_) * near(range, 1.0); }
+    double below(const Range& range) const { return grown(below_) * near(range, -1.0); }
+
+    template <class Self, class Visitor>
+    static void fields(Self* self, Visitor&& visit) {
+        visit.array({"above", {}, 0.0, kLargestSquare},
+                    [=](std::size_t) -> auto& { return self->above_; });
+        visit.array({"below", {}, 0.0, kLargestSquare},
+                    [=](std::size_t) -> auto& { return self->below_; });
+        visit.array({"labels", {}, 0.0, kMostRows},
+                    [=](std::size_t) -> auto& { return self->labels_; });
+        visit.array({"recent", {}, -kLargestSquare, kLargestSquare},
+                    [=](std::size_t) -> auto& { return self->recent_; });
+        visit.array({"lateness", {}, 0.0, kMostRows},
+                    [=](std::size_t) -> auto& { return self->lateness_; });
+        visit.array({"losses", {2}, 0.0, kLargestSquare},
+                    [=](std::size_t i) -> auto& { return self->losses_[i]; });
+    }
+
+private:
+    static constexpr double kGrowth = 2.0, kShortest = 50.0;
+    static constexpr double kLatenessDiscount = 0.999, kLossDiscount = 0.9975;
+
+    double grown(double sum) const {
+        return labels_ > 0.0 ? kGrowth * lateness_ * (sum / labels_) : 0.0;
+    }
+
+    // Whether the last labels lie at an end of the range: 0 in its middle, 1 at that end.
+    double near(const Range& range, double end) const {
+        const double half = 0.5 * range.high - 0.5 * range.low;
+        const double middle = range.low + half;
+        return half > 0.0 ? std::clamp(end * (recent_ - middle) / half, 0.0, 1.0) : 0.0;
+    }
+
+    double recent_ = 0.0;               // mean of the last labels
+    double above_ = 0.0, below_ = 0.0;  // discounted sums of how far labels lay outside
+    double labels_ = 0.0;               // discounted count
+    double lateness_ = 0.0;             // labels between a row and its own, lately at most
+    std::array<double, 2> losses_{};    // discounted squared errors, without room and with it
+};
+
+}  // namespace dfop
