@@ -113,10 +113,12 @@ double MlPoly::mix(const double* predictions) const {
     return sum;
 }
 
-void MlPoly::learn(const double* predictions, double mixed, double label, double unit) {
+void MlPoly::learn(const double* predictions, double mixed, double label, double unit,
+                   bool by_error) {
     const double slope = 2.0 * ((mixed - label) / unit);
     for (std::size_t k = 0; k < regret_.size(); ++k) {
-        const double r = slope * ((mixed - predictions[k]) / unit);
+        const double apart = (mixed - predictions[k]) / unit;
+        const double r = by_error ? (slope - apart) * apart : slope * apart;
         regret_[k] += r;
         squares_[k] += r * r;
         largest_ = std::max(largest_, r * r);
@@ -241,7 +243,8 @@ void Combiner::learn_mixture(Output& output, const Block& block, std::size_t o,
         const bool learned = block.seen[t] && unit > 0.0;
         space.gain[t] = learned;
         space.target[t] = learned ? (label - mixed) / unit : 0.0;
-        if (learned) output.mixture.learn(candidate + 1 + kStacks, mixed, label, unit);
+        if (learned)
+            output.mixture.learn(candidate + 1 + kStacks, mixed, label, unit, by_error());
     }
 }
 
@@ -338,7 +341,7 @@ void Combiner::count_errors(const double* candidates, double label, double unit)
         losses_[c] = kLossDiscount * losses_[c] + error * error;
     }
     loss_rows_ = kLossDiscount * loss_rows_ + 1.0;
-    calm_.learn(candidates, calm_.mix(candidates), label, unit);
+    calm_.learn(candidates, calm_.mix(candidates), label, unit, by_error());
 }
 
 void Combiner::count_wrong_labels(const double* candidates, const double* labels) {

@@ -21,7 +21,8 @@ class MlPoly {
 public:
     explicit MlPoly(std::size_t experts);
     double mix(const double* predictions) const;
-    void learn(const double* predictions, double mixed, double label, double unit);
+    // Regrets are slopes of the squared error at `mixed`, or `by_error` differences of squared errors.
+    void learn(const double* predictions, double mixed, double label, double unit, bool by_error);
     void rescale(double shrink);  // squared errors in the new unit are so much smaller
     const std::vector<double>& weights() const { return weights_; }
 
@@ -102,8 +103,10 @@ public:
     double kept(double value) const {
         return coding_ == Coding::number ? value : static_cast<double>(static_cast<float>(value));
     }
-    // From now on candidates are as they are kept.
-    void keep_candidates() { keeps_ = true; }
+    // From now on it is judged by predictions as they were made: candidates are as they are kept. Of
+    // numbers, mixtures compare errors: when a series has left all predictions of many rows, slopes
+    // favour who is farthest out.
+    void judge_as_made() { as_made_ = true; }
     Coding coding() const { return coding_; }
     bool learned() const { return loss_rows_ > 0.0; }
     // Of a number: the labels so far, room beyond them, and how the mixture weighs experts.
@@ -160,7 +163,8 @@ private:
     void mix(const Output&, const Block&, std::size_t t, std::size_t o, double* candidate) const;
     void stack_row(const double* candidate, const Range&, double* x) const;
     double corrected(const Range&, double mixed, double left_over) const;
-    double candidate_of(double value) const { return keeps_ ? kept(value) : value; }
+    double candidate_of(double value) const { return as_made_ ? kept(value) : value; }
+    bool by_error() const { return as_made_ && coding_ == Coding::number; }
     double combined(const double* candidate) const;
     // The steps of a block of rows, of one output.
     void learn_mixture(Output&, const Block&, std::size_t o, Workspace&) const;
@@ -180,7 +184,7 @@ private:
     std::vector<double> shares_;  // from the losses
     MlPoly calm_;                 // of the candidates for a number
     std::vector<double> counts_;  // what each candidate counts in the prediction
-    bool keeps_ = false;          // candidates are as they are kept
+    bool as_made_ = false;        // see judge_as_made
 };
 
 }  // namespace dfop

@@ -27,7 +27,7 @@ void LateCombiner::add_outputs(std::size_t count) {
 
 void LateCombiner::open_late() {
     as_made_.assign(1, at_once_);
-    as_made_[0].keep_candidates();
+    as_made_[0].judge_as_made();
 }
 
 void LateCombiner::learn(const Block& block) {

@@ -1,10 +1,11 @@
 // How far beyond the known labels a number may be predicted while labels come late.
 //
 // A series with a trend leaves the range of the labels that are known when a row must be predicted,
-// the farther the later labels are. So there is as much room as the range has lately grown, a label,
-// times the labels that are under way; twice that, as growth itself may grow. Where experts go astray
-// room does harm: what the mixture predicted with room and without it is compared when the label
-// comes, and the better of both decides.
+// the farther the later labels are. So there is as much room at an end of the range as it has lately
+// grown there, a label, times the labels that are under way; twice that, as growth itself may grow.
+// A range also grows where single labels lie far out, and experts that go astray must not follow:
+// there is room only where the last labels are near that end, and only as long as the mixture was
+// better with room than without it, which is compared when the label comes.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +19,7 @@ namespace dfop {
 
 class Room {
 public:
-    // A label, of a row that was predicted so many labels ago with room and without; in which unit
-    // errors were measured before, and are now.
+    // A label that came so many labels after its row.
     void learn(const Range& before, double label, double between) {
         lateness_ = std::max(kLatenessDiscount * lateness_, between);
         const double discount = 1.0 - 1.0 / std::max(lateness_, kShortest);
@@ -35,8 +35,8 @@ public:
         losses_[1] = kLossDiscount * (shrink * losses_[1]) + with * with;
     }
     bool open() const { return lateness_ > 0.0 && losses_[1] <= losses_[0]; }
-    double above(const Range& range) const { return grown(above_) * near(range, 1.0); }
-    double below(const Range& range) const { return grown(below_) * near(range, -1.0); }
+    double above(const Range& range) const { return grown(above_, range, 1.0); }
+    double below(const Range& range) const { return grown(below_, range, -1.0); }
 
     template <class Self, class Visitor>
     static void fields(Self* self, Visitor&& visit) {
@@ -55,18 +55,15 @@ public:
     }
 
 private:
-    static constexpr double kGrowth = 2.0, kShortest = 50.0;
+    static constexpr double kGrowth = 2.0, kShortest = 50.0, kMost = 6.0;
     static constexpr double kLatenessDiscount = 0.999, kLossDiscount = 0.9975;
 
-    double grown(double sum) const {
-        return labels_ > 0.0 ? kGrowth * lateness_ * (sum / labels_) : 0.0;
-    }
-
-    // Whether the last labels lie at an end of the range: 0 in its middle, 1 at that end.
-    double near(const Range& range, double end) const {
+    // At an end of the range: 1 if the last labels lie there, 0 from the middle of the range on.
+    double grown(double sum, const Range& range, double end) const {
         const double half = 0.5 * range.high - 0.5 * range.low;
-        const double middle = range.low + half;
-        return half > 0.0 ? std::clamp(end * (recent_ - middle) / half, 0.0, 1.0) : 0.0;
+        if (labels_ == 0.0 || half == 0.0) return 0.0;
+        const double there = std::clamp(end * (recent_ - (range.low + half)) / half, 0.0, 1.0);
+        return std::min(there * kGrowth * lateness_ * (sum / labels_), kMost * half);
     }
 
     double recent_ = 0.0;               // mean of the last labels

@@ -15,6 +15,9 @@ from dfop.model.waiting import Kept, WaitingRows
 from .container import Tensors
 from .values import LARGEST, Reading, known, listed, whole, within
 
+_FARTHEST = 16.0 * LARGEST
+"""What a bank predicts keeps to the range of its labels, about."""
+
 
 def describe_waiting(waiting: WaitingRows, tensors: Tensors) -> dict[str, Any]:
     """Describe whose label is waited for; the rows go to the arrays."""
@@ -72,8 +75,8 @@ def _read_predicted(model: Model, n: int, reading: Reading) -> tuple[Any, Any]:
     """Return how many numbers were predicted of each row, and these."""
     counts, total = _counts("waiting/widths", n, reading)
     predicted = reading.take("waiting/predicted", (total,))
-    # a bank keeps to the range of its labels, about; what a filter said is never looked at
-    most = 4.0 * LARGEST if model.settings.several_experts else sys.float_info.max
+    # what a filter said is never looked at
+    most = _FARTHEST if model.settings.several_experts else sys.float_info.max
     within(predicted, -most, most, "what was predicted of waiting rows")
     # classes may have come since; before the first number it was not known how many there are
     within(counts, 1, model.target.width, "what was predicted of waiting rows")
@@ -89,7 +92,7 @@ def _read_made(model: Model, n: int, reading: Reading) -> tuple[Any, Any]:
     made = reading.take("waiting/made", (total,), dtype)
     if not isinstance(model.engine, Bank) or not total:
         raise ValueError("what experts made of waiting rows")
-    within(made, -4.0 * LARGEST, 4.0 * LARGEST, "what experts made of waiting rows")
+    within(made, -_FARTHEST, _FARTHEST, "what experts made of waiting rows")
     return counts, made
 
 

@@ -26,8 +26,8 @@ from dfop.rows.weights import Clock, row_weights
 
 from .label_targets import LabelTarget
 from .lags import Lags
-from .monitor import STRIDE, LabelMonitor, Monitor, NumberMonitor
 from .made import Made, made_of
+from .monitor import STRIDE, LabelMonitor, Monitor, NumberMonitor
 from .movement import moved_weights_of
 from .settings import Settings
 from .several_labels import SeveralLabels
