@@ -52,50 +52,42 @@ bool LateCombiner::same_now(const Block& row) const {
 void LateCombiner::learn_row(const Block& row) {
     const bool known = row.made.values && !std::isnan(row.made.values[0]);
     Block now = row;
-    if (!known) now.made = {};
-    if (!late()) {
-        if (!known || outputs() == 0 || same_now(now)) {
-            now.made = {};
-            return at_once_.learn(now);
-        }
-        open_late();
-    }
-    learn_both(now, known && put_down(now.made, 0)[0] > 0.0);
+    now.made = {};
+    if (outputs() == 0 || (!late() && (!known || same_now(row)))) return at_once_.learn(now);
+    if (!late()) open_late();
+    if (known) return learn_both(row);
+    thread_local std::vector<double> made, predicted;  // right now
+    made.resize(std::max(made.size(), outputs() * made_of_output()));
+    now.made = {made.data(), 0, made_of_output()};
+    predict(now);
+    predicted.assign(row.out, row.out + outputs());
+    learn_both(now);
+    std::copy(predicted.begin(), predicted.end(), row.out);
 }
 
-// What was predicted before the first label says nothing about who predicts well.
-void LateCombiner::learn_both(const Block& row, bool informed) {
-    const std::size_t m = outputs(), at = at_once_.candidates();
-    if (m == 0) return;
-    std::vector<double>& both = scratch(kBoth * m);
+void LateCombiner::learn_both(const Block& row) {
     const Range before = at_once_.range();
     Block now = row;
     now.made = {};
+    // What was predicted before the first label says nothing about who predicts well.
+    const bool informed = put_down(row.made, 0)[0] > 0.0;
     as_made_[0].learn(informed ? row : now);
-    std::copy_n(row.out, m, both.begin() + m);
     at_once_.learn(now);
-    std::copy_n(row.out, m, both.begin());
-    for (std::size_t o = 0; o < m; ++o)
-        row.out[o] = shares_[0] * both[o] + shares_[1] * both[m + o];
     if (!row.seen[0]) return;
-    for (std::size_t i = 0; i < kBoth; ++i)
-        for (std::size_t o = 0; o < m; ++o) {
-            double& predicted = both[i * m + o];
-            predicted = informed ? row.made.of(0, o)[at + i] : at_once_.kept(predicted);
-        }
-    judge(both.data(), row.labels, before.unit);
-    if (is_number()) judge_room(row.made, row.labels[0], before);
+    if (is_number()) {
+        const double unit = at_once_.range().unit;
+        if (before.unit > 0.0 && before.unit < unit) rescale(before.unit / unit);
+        room_.learn(before, row.labels[0], labels_ - put_down(row.made, 0)[3]);
+        labels_ += 1.0;
+    }
+    if (informed) judge(row);
+    if (is_number()) give_room();
 }
 
-void LateCombiner::judge_room(const Made& made, double label, const Range& before) {
-    const double* then = made.values ? put_down(made, 0) : nullptr;
-    room_.learn(before, label, then ? labels_ - then[3] : 0.0);
-    labels_ += 1.0;
-    const double unit = at_once_.range().unit;
-    const double ratio = before.unit > 0.0 && unit > 0.0 ? before.unit / unit : 1.0;
-    if (then && then[0] > 0.0 && unit > 0.0)
-        room_.judge((then[1] - label) / unit, (then[2] - label) / unit, ratio * ratio);
-    give_room();
+// The unit of errors has grown: they are that much smaller.
+void LateCombiner::rescale(double ratio) {
+    for (double& loss : losses_) loss *= ratio * ratio;
+    room_.rescale(ratio * ratio);
 }
 
 void LateCombiner::give_room() {
@@ -124,22 +116,23 @@ void LateCombiner::put_down_room(const Block& block) const {
     }
 }
 
-// Both predictions of a row, one after the other.
-void LateCombiner::judge(const double* predicted, const double* labels, double unit_before) {
-    const std::size_t m = outputs();
+void LateCombiner::judge(const Block& row) {
+    const std::size_t m = outputs(), at = at_once_.candidates();
     if (is_number()) {
-        const double unit = at_once_.range().unit;
+        const double unit = at_once_.range().unit, label = row.labels[0];
         if (unit == 0.0) return;
-        const double ratio = unit_before > 0.0 ? unit_before / unit : 1.0;
+        const double* made = row.made.of(0, 0) + at;
         for (std::size_t i = 0; i < kBoth; ++i) {
-            const double error = (predicted[i] - labels[0]) / unit;
-            losses_[i] = kDiscount * (losses_[i] * ratio * ratio) + error * error;
+            const double error = (made[i] - label) / unit;
+            losses_[i] = kDiscount * losses_[i] + error * error;
         }
+        const double* then = put_down(row.made, 0);
+        room_.judge((then[1] - label) / unit, (then[2] - label) / unit);
     } else {
         const bool margin = at_once_.coding() == Coding::margin;
-        const std::size_t right = choose([&](std::size_t o) { return labels[o]; }, m, margin);
+        const std::size_t right = choose([&](std::size_t o) { return row.labels[o]; }, m, margin);
         for (std::size_t i = 0; i < kBoth; ++i) {
-            const auto of = [&](std::size_t o) { return predicted[i * m + o]; };
+            const auto of = [&](std::size_t o) { return row.made.of(0, o)[at + i]; };
             losses_[i] = kDiscount * losses_[i] + (choose(of, m, margin) != right);
         }
     }

@@ -75,9 +75,9 @@ private:
 
     void learn_row(const Block&);
     bool same_now(const Block&) const;
-    void learn_both(const Block&, bool informed);
-    void judge(const double* predicted, const double* labels, double unit_before);
-    void judge_room(const Made&, double label, const Range& before);
+    void learn_both(const Block&);
+    void judge(const Block&);
+    void rescale(double ratio);
     void put_down_room(const Block&) const;
     double* put_down(const Made& made, std::size_t o) const {
         return made.of(0, o) + at_once_.candidates() + kBoth;

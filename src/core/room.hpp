@@ -29,10 +29,13 @@ public:
         labels_ = discount * labels_ + 1.0;
         recent_ += (known ? 1.0 / kShortest : 1.0) * (label - recent_);
     }
-    // Errors of what was predicted without room and with it, and by how much squares have shrunk.
-    void judge(double without, double with, double shrink) {
-        losses_[0] = kLossDiscount * (shrink * losses_[0]) + without * without;
-        losses_[1] = kLossDiscount * (shrink * losses_[1]) + with * with;
+    // Errors of what was predicted without room and with it.
+    void judge(double without, double with) {
+        losses_[0] = kLossDiscount * losses_[0] + without * without;
+        losses_[1] = kLossDiscount * losses_[1] + with * with;
+    }
+    void rescale(double shrink) {  // squared errors in the new unit are so much smaller
+        for (double& loss : losses_) loss *= shrink;
     }
     bool open() const { return lateness_ > 0.0 && losses_[1] <= losses_[0]; }
     double above(const Range& range) const { return grown(above_, range, 1.0); }

@@ -288,7 +288,9 @@ class _Replay:
         rows = model.waiting.kept(places)
         self.X = rows.dense(model.coder.width)
         self.stamps = np.append(rows.stamps, np.zeros(n))
-        self.made = np.vstack([rows.made_of(self._made_size), np.full((n, self._made_size), np.nan)])
+        # before the first number it was not known how many there are
+        made = rows.made_of(self._made_size, alike=isinstance(model.target, NumberTarget))
+        self.made = np.vstack([made, np.full((n, self._made_size), np.nan)])
         width = model.target.width
         self.predicted = np.zeros((self.old + n, width))
         if (rows.widths == width).all():

@@ -66,11 +66,17 @@ class Kept(NamedTuple):
         out[np.repeat(np.arange(len(self.cells)), self.cells), self.columns] = self.values
         return out
 
-    def made_of(self, width: int) -> Array:
-        """Return what experts made of rows, NaN where that is not known or was of other outputs."""
+    def made_of(self, width: int, *, alike: bool) -> Array:
+        """Return what experts made of rows, NaN where that is not known or was of other outputs.
+
+        If all outputs were `alike` then, that of one of them was that of all.
+        """
         out = np.full((len(self.made_widths), width), np.nan)
-        known = self.made_widths == width
-        out[known] = self.made[np.repeat(known, self.made_widths)].reshape(-1, width)
+        for found in np.unique(self.made_widths[self.made_widths > 0]).tolist():
+            if found == width or (alike and width % found == 0):
+                known = self.made_widths == found
+                made = self.made[np.repeat(known, self.made_widths)].reshape(-1, found)
+                out[known] = np.tile(made, width // found)
         return out
 
     def outputs(self) -> list[Array]:
