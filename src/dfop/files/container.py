@@ -22,7 +22,11 @@ Tensors = dict[str, NDArray[Any]]
 
 FORMAT = 3
 
-_TYPES: dict[str, np.dtype[Any]] = {"F64": np.dtype(np.float64), "I32": np.dtype(np.int32)}
+_TYPES: dict[str, np.dtype[Any]] = {
+    "F64": np.dtype(np.float64),
+    "F32": np.dtype(np.float32),
+    "I32": np.dtype(np.int32),
+}
 _NAMES = {dtype: name for name, dtype in _TYPES.items()}
 _START = b'{"__metadata__":{"checksum":"'
 _ZEROS = b"0" * 64

@@ -92,7 +92,7 @@ def _read_made(model: Model, n: int, reading: Reading) -> tuple[Any, Any]:
     made = reading.take("waiting/made", (total,), dtype)
     if not isinstance(model.engine, Bank) or not total:
         raise ValueError("what experts made of waiting rows")
-    within(made, -_FARTHEST, _FARTHEST, "what experts made of waiting rows")
+    within(made.astype(np.float64), -_FARTHEST, _FARTHEST, "what experts made of waiting rows")
     return counts, made
 
 
