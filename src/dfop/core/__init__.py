@@ -71,8 +71,8 @@ __all__ = [
 ]
 
 Target = tuple[str, int] | tuple[str, int, bool] | tuple[str, int, bool, bool]
-"""Coding, outputs, whether errors of the target tell nothing about the experts, and whether one of its
-labels came late."""
+"""Coding, outputs, whether errors of the target tell nothing about the experts, and whether one of
+its labels came late."""
 State = dict[str, NDArray[np.float64]]
 """What a part knows, by name.
 
