@@ -242,8 +242,7 @@ void Combiner::learn_mixture(Output& output, const Block& block, std::size_t o,
         const bool learned = block.seen[t] && unit > 0.0;
         space.gain[t] = learned;
         space.target[t] = learned ? (label - mixed) / unit : 0.0;
-        if (learned)
-            output.mixture.learn(candidate + 1 + kStacks, mixed, label, unit, by_error());
+        if (learned) output.mixture.learn(candidate + 1 + kStacks, mixed, label, unit, by_error());
     }
 }
 

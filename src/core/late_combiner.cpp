@@ -144,8 +144,7 @@ void LateCombiner::judge(const Block& row) {
 void LateCombiner::weigh() {
     const double least = std::min(losses_[0], losses_[1]);
     double unit = 1.0, total = 0.0;
-    if (is_number())
-        unit = std::max(least / std::max(loss_rows_, 1.0), kExact);
+    if (is_number()) unit = std::max(least / std::max(loss_rows_, 1.0), kExact);
     for (std::size_t i = 0; i < kBoth; ++i)
         total += shares_[i] = std::exp(-kEta * ((losses_[i] - least) / unit));
     for (double& share : shares_) share /= total;

@@ -37,7 +37,9 @@ public:
     void predict(const Block&) const;
     // How much is put down of a row and output: candidates, what each combination predicted, and of
     // a number what the mixture predicts without room and with it, and how many labels there were.
-    std::size_t made_of_output() const { return at_once_.candidates() + kBoth + 1 + 3 * is_number(); }
+    std::size_t made_of_output() const {
+        return at_once_.candidates() + kBoth + 1 + 3 * is_number();
+    }
 
     // Whether a label came late.
     bool late() const { return !as_made_.empty(); }
@@ -88,11 +90,11 @@ private:
     bool is_number() const { return at_once_.coding() == Coding::number; }
 
     Combiner at_once_;
-    std::vector<Combiner> as_made_;        // one, once a label came late
-    std::array<double, kBoth> losses_{};   // discounted sums
-    double loss_rows_ = 0.0;               // discounted count
+    std::vector<Combiner> as_made_;       // one, once a label came late
+    std::array<double, kBoth> losses_{};  // discounted sums
+    double loss_rows_ = 0.0;              // discounted count
     std::array<double, kBoth> shares_{0.5, 0.5};
-    double labels_ = 0.0;                  // learned since one came late
+    double labels_ = 0.0;  // learned since one came late
     Room room_;
 };
 

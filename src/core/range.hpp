@@ -13,8 +13,8 @@ namespace dfop {
 // in it, so that nothing depends on the unit of the labels and no digit is lost.
 struct Range {
     double low = 0.0, high = 0.0, unit = 0.0;
-    double labels = 0.0;  // how many, up to kTrusted
-    double margin = 0.0;  // by which predictions may leave the range, as a share of it
+    double labels = 0.0;              // how many, up to kTrusted
+    double margin = 0.0;              // by which predictions may leave the range, as a share of it
     double above = 0.0, below = 0.0;  // or by that much, see Room
 
     static constexpr double kTrusted = 10.0;  // labels tell their range from here on

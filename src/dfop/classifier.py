@@ -224,9 +224,9 @@ class DFOPClassifier(ClassifierMixin, Insight, Estimator):
         classes : array-like, or list of array-like for y of shape (n, m), optional
             All labels there are, in the first call, where its `y` may not hold them all.
         late : bool
-            Whether all these rows were predicted before any of their labels was known, as by someone
-            who predicts a day and learns it at night. An automatic model then also judges its
-            experts by what they predicted, and lags are the labels known before these rows.
+            Whether all these rows were predicted before any of their labels was known, as by
+            someone who predicts a day and learns it at night. An automatic model then also judges
+            its experts by what they predicted, and lags are the labels known before these rows.
 
         Returns
         -------

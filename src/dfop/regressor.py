@@ -185,9 +185,9 @@ class DFOPRegressor(RegressorMixin, Insight, Estimator):
         time : array-like of shape (n,), optional
             Time of each row, numbers (seconds) or datetimes, for a rule by the clock.
         late : bool
-            Whether all these rows were predicted before any of their labels was known, as by someone
-            who predicts a day and learns it at night. An automatic model then also judges its
-            experts by what they predicted, and lags are the labels known before these rows.
+            Whether all these rows were predicted before any of their labels was known, as by
+            someone who predicts a day and learns it at night. An automatic model then also judges
+            its experts by what they predicted, and lags are the labels known before these rows.
 
         Returns
         -------

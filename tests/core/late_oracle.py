@@ -4,9 +4,10 @@ Rows come in batches: all of a batch are predicted, then their labels are learne
 
 *At once* learns from what experts predict of a row just before its label is learned; *as made* from
 what they, its mixture and its stacks predicted when the row came (in single precision if it is a
-class). In the latter ML-Poly's r_k for a number is (yhat - y)^2 - (f_k - y)^2. They part with the first
-row of which something else is predicted when its label comes. The prediction is that of both, weighted by exp(-eta * loss of what each predicted when the row came), discounted by
-.9975 a label. Nothing is judged as made that was predicted before there was a loss to tell.
+class). In the latter ML-Poly's r_k for a number is (yhat - y)^2 - (f_k - y)^2. They part with the
+first row of which something else is predicted when its label comes. The prediction is that of both,
+weighted by exp(-eta * loss of what each predicted when the row came), discounted by .9975 a label.
+Nothing is judged as made that was predicted before there was a loss to tell.
 
 Numbers have room beyond an end of the range: 2 h g c, three ranges at most, where h is the largest
 number of labels between a row and its own (discounted by .999), g how far labels lay outside on
@@ -233,7 +234,8 @@ class OracleLateBank:
         self.both[0].learn(now[0], labels, self.range, shrink)
         if not late:
             return
-        self.both[1].learn(made["candidates"] if made["told"] else now[1], labels, self.range, shrink)
+        told = made["candidates"] if made["told"] else now[1]
+        self.both[1].learn(told, labels, self.range, shrink)
         self.losses, self.room_losses = self.losses * shrink, self.room_losses * shrink
         self.labels += 1
         if not made["told"]:

@@ -69,7 +69,8 @@ def test_rows_wait_in_their_order_whatever_their_keys(seed, kind):
         arrived = now + np.arange(n, dtype=float)
         now += n
         waiting.keep(names, Kept.of(rows, stamps, arrived, predicted, made))
-        oracle |= dict(zip(names, zip(rows, stamps, arrived, predicted, made, strict=True), strict=True))
+        parts = zip(rows, stamps, arrived, predicted, made, strict=True)
+        oracle |= dict(zip(names, parts, strict=True))
         count = int(rng.integers(0, len(oracle) + 1))
         chosen = list(oracle)
         chosen = chosen[:count] if in_order else rng.permutation(len(chosen))[:count].tolist()

@@ -30,14 +30,15 @@ class Made(NamedTuple):
         return Made(self.outputs[part], self.experts[part], self.lags[part])
 
     def learn(self, model: Model, before: Any, part: slice, how: tuple[Any, ...]) -> Array:
-        """Let the engine learn some of the rows; return what was predicted of them."""
+        """Let the engine learn some of the rows, as `how` says to `learn`; return the predictions."""
         engine = model.engine
         if isinstance(engine, Bank):
             size = engine.made_size
             experts = self.experts[part]
             if experts.shape[1] != size:  # the margin it was made of has no meaning any more
                 experts = np.full((len(experts), size), np.nan)
-            engine.learn_made(*how, experts)
+            X, Y, pace, gain, outputs = how
+            engine.learn_made(X, Y, pace, gain, outputs, experts)
         else:
             assert engine is not None
             engine.learn(*how)

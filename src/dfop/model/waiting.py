@@ -41,9 +41,7 @@ class Kept(NamedTuple):
     """These numbers."""
 
     @classmethod
-    def of(
-        cls, rows: Array, stamps: Array, arrived: Array, predicted: Array, made: Array
-    ) -> Kept:
+    def of(cls, rows: Array, stamps: Array, arrived: Array, predicted: Array, made: Array) -> Kept:
         """Take what must be kept of coded rows; `made` begins with NaN where it is not known."""
         at, columns = np.nonzero(rows)
         known = ~np.isnan(made[:, :1]).all(axis=1)
@@ -97,9 +95,7 @@ class WaitingRows:
         In which it is kept what experts made of a row.
     """
 
-    def __init__(
-        self, limit: int, expiry: float | None, made: DTypeLike = np.float64
-    ) -> None:
+    def __init__(self, limit: int, expiry: float | None, made: DTypeLike = np.float64) -> None:
         self.limit, self.expiry, self.made_dtype = limit, expiry, made
         self.expired = 0
         """How many rows were given up."""
@@ -237,9 +233,7 @@ class WaitingRows:
         widths, (predicted,) = self._predicted.take(places)
         made_widths, (made,) = self._made.take(places)
         stamps, arrived = self._stamps.values[places], self._arrived.values[places]
-        return Kept(
-            cells, columns, values, stamps, arrived, widths, predicted, made_widths, made
-        )
+        return Kept(cells, columns, values, stamps, arrived, widths, predicted, made_widths, made)
 
     def all_kept(self) -> Kept:
         """Return what is kept of all rows, oldest first."""
@@ -251,10 +245,11 @@ class WaitingRows:
             return
         self.count -= len(places)
         front = self._places.remove(keys, places)
-        queues: tuple[Any, ...] = (self._cells, self._predicted, self._made, self._stamps, self._arrived)
-        for queue in queues:
-            queue.drop(front)
+        for rows in (self._cells, self._predicted, self._made):
+            rows.drop(front)
+        for times in (self._stamps, self._arrived):
+            times.drop(front)
         if self.places > 2 * len(self) + _FEW:  # labels that come out of order leave gaps
-            left, rows = self._places.keys, self.all_kept()
+            left, kept = self._places.keys, self.all_kept()
             self._clear()
-            self.keep(left, rows)
+            self.keep(left, kept)
