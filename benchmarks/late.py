@@ -3,8 +3,8 @@
 python benchmarks/late.py                     all of it, a table in Markdown
 python benchmarks/late.py sru-1 debutanizer   some streams
 
-`DFOP_DATA` names the folder of the streams. Rows of the first batch, which nobody can predict, do not
-count. In batches: `predict` of a batch, then `partial_fit(..., late=True)` of it.
+`DFOP_DATA` names the folder of the streams. Rows of the first batch, which nobody can predict, do
+not count. In batches: `predict` of a batch, then `partial_fit(..., late=True)` of it.
 """
 
 from __future__ import annotations
@@ -109,10 +109,8 @@ def main(names: list[str]) -> None:
     for name in names:
         digits = 2 if STREAMS[name] > 1 else 4
         at_once, delayed, by_evaluate, small, large = (f"{s:.{digits}f}" for s in of_stream(name))
-        print(
-            f"| {name} | {at_once} | {delayed} | {by_evaluate} | {small} | {STREAMS[name]} | {large} |",
-            flush=True,
-        )
+        cells = (name, at_once, delayed, by_evaluate, small, str(STREAMS[name]), large)
+        print(f"| {' | '.join(cells)} |", flush=True)
     if names != list(STREAMS):
         return
     print("\n| trend a row | RMSE, batches of 1,000 | best single filter |\n|---|---|---|")

@@ -30,7 +30,7 @@ class Made(NamedTuple):
         return Made(self.outputs[part], self.experts[part], self.lags[part])
 
     def learn(self, model: Model, before: Any, part: slice, how: tuple[Any, ...]) -> Array:
-        """Let the engine learn some of the rows, as `how` says to `learn`; return the predictions."""
+        """Let the engine learn some of the rows, as `how` says; return what was predicted."""
         engine = model.engine
         if isinstance(engine, Bank):
             size = engine.made_size
