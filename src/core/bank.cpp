@@ -25,6 +25,7 @@ struct Bank::Block {
     std::vector<double> labels;       // as experts see them
     std::vector<double> predictions;  // of expert k at [k * rows * outputs]
     double* yhat = nullptr;           // where the predictions of the bank go
+    double* made = nullptr;           // what was predicted when the rows came
 
     void fit(std::size_t count, const Bank& bank) {
         rows = count;
@@ -41,7 +42,7 @@ struct Bank::Block {
 struct Bank::Workspace {
     std::vector<std::vector<double>> views;  // the features of every map
     std::vector<const double*> view_starts;
-    std::vector<double> z, squared, yhat;
+    std::vector<double> z, squared, yhat, age;
     std::vector<std::uint8_t> bins;
     std::vector<Range> ranges;  // of the labels, as far as rows have been looked at
     Block blocks[2];            // one for the experts, one for the combination beside them
@@ -54,7 +55,8 @@ struct Bank::Workspace {
                 enlarge(views[i], rows * bank.maps_[i].size());
         enlarge(z, rows * bank.features_);
         enlarge(squared, bank.experts_.size());
-        enlarge(yhat, bank.outputs_);
+        enlarge(yhat, rows * bank.outputs_);
+        enlarge(age, rows);
         if (bank.binned_ && bins.size() < rows * bank.features_) bins.resize(rows * bank.features_);
     }
 };
@@ -98,6 +100,7 @@ Expert Bank::fresh_expert(const ExpertDesign& expert) const {
 void Bank::add_target(const TargetDesign& target) {
     design_.targets.push_back(target);
     combiners_.emplace_back(target.coding, target.outputs, design_.experts.size());
+    if (target.late) combiners_.back().open_late();
     outputs_ += target.outputs;
     for (Expert& expert : experts_)
         std::visit([&](auto& kind) { kind.add_target(target); }, expert);
@@ -136,13 +139,36 @@ ExpertRows Bank::rows_of(const double* X, const Block& block, Workspace& space) 
             outputs_};
 }
 
+// A target in the background is judged at once, until it counts.
+template <class Self, class Each>
+void Bank::each_target(Self& self, double* made, const Each& each) {
+    std::size_t first = 0;
+    const std::size_t stride = self.made_size();
+    for (std::size_t c = 0; c < self.combiners_.size(); ++c) {
+        auto& combiner = self.combiners_[c];
+        const std::size_t of_output = combiner.made_of_output();
+        const bool kept = made && !self.design_.targets[c].shadow;
+        each(c, first, kept ? Made{made, stride, of_output} : Made{});
+        if (kept) made += of_output * combiner.outputs();
+        first += combiner.outputs();
+    }
+}
+
+std::size_t Bank::made_size() const {
+    std::size_t size = 0;
+    for (std::size_t c = 0; c < combiners_.size(); ++c)
+        if (!design_.targets[c].shadow)
+            size += combiners_[c].outputs() * combiners_[c].made_of_output();
+    return size;
+}
+
 // Experts learn a block, the combination follows. Experts do not need it, so with several threads
 // it takes one block while the experts take the next.
 void Bank::learn(const double* X, std::size_t n, const double* Y, PerRow elapsed, PerRow age,
-                 double* yhat) {
+                 double* yhat, double* made) {
     Workspace& space = workspace();
     space.ranges.clear();
-    for (const Combiner& combiner : combiners_) space.ranges.push_back(combiner.range());
+    for (const LateCombiner& combiner : combiners_) space.ranges.push_back(combiner.range());
     Block* waiting = nullptr;
     for (std::size_t t = 0, rows; t < n; t += rows) {
         rows = block_rows(n - t, age.from(t));
@@ -150,6 +176,7 @@ void Bank::learn(const double* X, std::size_t n, const double* Y, PerRow elapsed
         space.fit(rows, *this);
         block.fit(rows, *this);
         block.yhat = yhat + t * outputs_;
+        block.made = made ? made + t * made_size() : nullptr;
         view_rows(X + t * features_, age.from(t), block, space);
         bound_labels(Y + t * outputs_, block, space);
         ExpertRows seen = rows_of(X + t * features_, block, space);
@@ -191,12 +218,12 @@ void Bank::learn_expert(std::size_t k, ExpertRows rows, Block& block) {
 }
 
 void Bank::combine(Block& block) {
-    std::size_t first = 0;
-    for (Combiner& combiner : combiners_) {
-        combiner.learn({block.rows, outputs_, block.predictions.data() + first,
-                        block.labels.data() + first, block.seen.data(), block.yhat + first});
-        first += combiner.outputs();
-    }
+    each_target(*this, block.made, [&](std::size_t c, std::size_t first, Made of_target) {
+        combiners_[c].learn({block.rows, outputs_, block.predictions.data() + first, block.rows,
+                             block.labels.data() + first, block.seen.data(), block.yhat + first,
+                             of_target});
+        design_.targets[c].late = combiners_[c].late();
+    });
     record_errors(block);
 }
 
@@ -260,16 +287,15 @@ void Bank::record_errors(const Block& block) {
 }
 
 // Blocks of rows do not depend on each other here, so each thread takes whole ones.
-void Bank::predict(const double* X, std::size_t n, double* yhat) const {
+void Bank::predict(const double* X, std::size_t n, double* yhat, double* made) const {
     const auto predict_from = [&](std::size_t i) {
         const std::size_t start = i * kBlockRows, rows = std::min(kBlockRows, n - start);
         Block& block = predict_block(X + start * features_, rows);
-        std::size_t first = 0;
-        for (const Combiner& combiner : combiners_) {
-            combiner.predict({rows, outputs_, block.predictions.data() + first, nullptr, nullptr,
-                              yhat + start * outputs_ + first});
-            first += combiner.outputs();
-        }
+        double* of_block = made ? made + start * made_size() : nullptr;
+        each_target(*this, of_block, [&](std::size_t c, std::size_t first, Made of_target) {
+            combiners_[c].predict({rows, outputs_, block.predictions.data() + first, rows, nullptr,
+                                   nullptr, yhat + start * outputs_ + first, of_target});
+        });
     };
     const std::size_t blocks = (n + kBlockRows - 1) / kBlockRows;
     if (threads_ > 1 && blocks > 1)
@@ -309,17 +335,26 @@ void Bank::forget(double elapsed) {
     for (Expert& expert : experts_) std::visit([&](auto& kind) { kind.forget(elapsed); }, expert);
 }
 
-double Bank::replay(const double* X, const double* Y, Steps steps, PerRow elapsed, double* stamps,
-                    double now, double* yhat) {
+// Labels of rows that came one after the other.
+void Bank::learn_late(const double* X, std::size_t n, const double* Y, const double* stamps,
+                      double now, double* made) {
     Workspace& space = workspace();
-    space.fit(1, *this);
+    space.fit(n, *this);
+    for (std::size_t t = 0; t < n; ++t) space.age[t] = now - stamps[t];
+    learn(X, n, Y, {&kZero, 0}, {space.age.data(), 1}, space.yhat.data(), made);
+}
+
+double Bank::replay(const double* X, const double* Y, Steps steps, PerRow elapsed, double* stamps,
+                    double now, double* yhat, double* made) {
+    const std::size_t size = made_size();
     for (std::size_t i = 0; i < steps.count; ++i) {
         const std::int64_t step = steps.values[i];
         const auto s = static_cast<std::size_t>(step < 0 ? ~step : step);
         const double *row = X + s * features_, *label = Y + s * outputs_;
         if (step < 0) {
-            const double age = now - stamps[s];
-            learn(row, 1, label, {&kZero, 0}, {&age, 0}, space.yhat.data());
+            const std::size_t rows = steps.in_line(i, kBlockRows);
+            learn_late(row, rows, label, stamps + s, now, made + s * size);
+            i += rows - 1;
             continue;
         }
         std::size_t rows = steps.labelled_at_once(i), alike = 0;
@@ -331,7 +366,7 @@ double Bank::replay(const double* X, const double* Y, Steps steps, PerRow elapse
             learn(row, alike, label, elapsed.from(s), {&kZero, 0}, yhat + s * outputs_);
             i += 2 * alike - 1;
         } else {
-            predict(row, 1, yhat + s * outputs_);
+            predict(row, 1, yhat + s * outputs_, made + s * size);
             forget(elapsed[s]);
         }
     }
@@ -390,7 +425,7 @@ void Bank::settle() {
 
 std::vector<double> Bank::weights() const {
     std::vector<double> all;
-    for (const Combiner& combiner : combiners_)
+    for (const LateCombiner& combiner : combiners_)
         for (std::size_t o = 0; o < combiner.outputs(); ++o) {
             const std::vector<double> of_output = combiner.expert_weights(o);
             all.insert(all.end(), of_output.begin(), of_output.end());

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "combiner.hpp"
 #include "error_record.hpp"
 #include "expert_kinds.hpp"
 #include "feature_map.hpp"
+#include "late_combiner.hpp"
 #include "standardiser.hpp"
 #include "threads.hpp"
 
@@ -69,17 +69,21 @@ public:
     // Predicts every row before its label is read, then learns it. `elapsed` is the time that
     // passes with the row, in rows: c for a row that stands for c of them. `age` is how long ago
     // the row came, infinite for one that shall be predicted only.
+    // Of a row that was predicted before, `made` says what was: `made_size` numbers, which begin with
+    // NaN where that is not known.
     void learn(const double* X, std::size_t n, const double* Y, PerRow elapsed, PerRow age,
-               double* yhat);
-    void predict(const double* X, std::size_t n, double* yhat) const;
+               double* yhat, double* made = nullptr);
+    void predict(const double* X, std::size_t n, double* yhat, double* made = nullptr) const;
+    std::size_t made_size() const;
     // Of every expert: of expert k, row t, output o at [(k * n + t) * outputs + o].
     void predict_each(const double* X, std::size_t n, double* predictions) const;
     // forget(1) and then a row with no time is the same, bit for bit, as a row with time 1.
     void forget(double elapsed);
 
-    // Labels that come late, as Filter::replay; `now` and the stamps count time.
+    // Labels that come late, as Filter::replay; `now` and the stamps count time. What was made of
+    // rows is put down when they come and read when their label does.
     double replay(const double* X, const double* Y, Steps steps, PerRow elapsed, double* stamps,
-                  double now, double* yhat);
+                  double now, double* yhat, double* made);
 
     void add_features(std::size_t count);  // as if they had been there, always 0
     // To the last target, a class label: copies of its last output, see Combiner::add_outputs.
@@ -125,6 +129,11 @@ private:
     void combine(Block& block);
     void record_errors(const Block& block);
     Block& predict_block(const double* X, std::size_t n) const;
+    void learn_late(const double* X, std::size_t n, const double* Y, const double* stamps,
+                    double now, double* made);
+    // Calls `each(target, first output, what was made)` for all targets.
+    template <class Self, class Each>
+    static void each_target(Self& self, double* made, const Each& each);
 
     std::size_t features_, outputs_ = 0, threads_ = 1;
     BankDesign design_;
@@ -133,7 +142,7 @@ private:
     Bins bins_;
     std::vector<FeatureMap> maps_;
     std::vector<Expert> experts_;
-    std::vector<Combiner> combiners_;
+    std::vector<LateCombiner> combiners_;
     ErrorRecord errors_;
 };
 
@@ -156,10 +165,12 @@ void Bank::fields(std::size_t features, const BankDesign& design, Self* self, Vi
     std::size_t output = 0;
     for (std::size_t c = 0; c < design.targets.size(); ++c) {
         auto* combiner = self ? &self->combiners_[c] : nullptr;
-        Combiner::fields(experts, combiner, part_of(visit, "target " + std::to_string(c)));
+        const bool late = design.targets[c].late;
+        LateCombiner::fields(late, experts, combiner,
+                             part_of(visit, "target " + std::to_string(c)));
         for (std::size_t o = 0; o < design.targets[c].outputs; ++o, ++output)
-            Combiner::output_fields(design.targets[c].coding, experts, o, combiner,
-                                    part_of(visit, "output " + std::to_string(output)));
+            LateCombiner::output_fields(late, design.targets[c].coding, experts, o, combiner,
+                                        part_of(visit, "output " + std::to_string(output)));
     }
     ErrorRecord::fields(experts, self ? &self->errors_ : nullptr, part_of(visit, "errors"));
 }

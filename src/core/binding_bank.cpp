@@ -31,14 +31,15 @@ Enum named(const char* const (&names)[N], const std::string& name) {
     throw nb::value_error(("there is no " + name).c_str());
 }
 
-// (coding, outputs) or (coding, outputs, shadow)
+// (coding, outputs), (coding, outputs, shadow) or (coding, outputs, shadow, late)
 TargetDesign target_of(const nb::tuple& target) {
-    require(target.size() == 2 || target.size() == 3, "a target is (coding, outputs)");
+    require(target.size() >= 2 && target.size() <= 4, "a target is (coding, outputs)");
     const auto coding = nb::cast<std::string>(target[0]);
     const auto outputs = nb::cast<std::size_t>(target[1]);
     require(coding == "one_hot" || outputs == 1, "one output per target");
     return {named<Coding>(kCodings, coding), outputs,
-            target.size() == 3 && nb::cast<bool>(target[2])};
+            target.size() > 2 && nb::cast<bool>(target[2]),
+            target.size() > 3 && nb::cast<bool>(target[3])};
 }
 
 using MapTuple = std::tuple<std::string, double, std::size_t>;
@@ -145,6 +146,34 @@ void learn(GuardedBank& g, const Matrix& X, const Matrix& Y, const Vector& elaps
     g.model.learn(X.data(), n, Y.data(), time, since, out.data());
 }
 
+void check_made(const Out& made, std::size_t n, const Bank& bank) {
+    require(made.shape(0) == n && made.shape(1) == bank.made_size(), "made has the wrong shape");
+}
+
+void learn_made(GuardedBank& g, const Matrix& X, const Matrix& Y, const Vector& elapsed,
+                const Vector& age, const Out& out, const Out& made) {
+    const std::size_t n = X.shape(0);
+    const auto held = g.lock();
+    require(X.shape(1) == g.model.features(), "X has the wrong number of columns");
+    require(Y.shape(0) == n && Y.shape(1) == g.model.outputs(), "Y has the wrong shape");
+    require(out.shape(0) == n && out.shape(1) == g.model.outputs(), "out has the wrong shape");
+    check_made(made, n, g.model);
+    const PerRow time = per_row(elapsed, n, "elapsed has the wrong length");
+    const PerRow since = per_row(age, n, "age has the wrong length");
+    nb::gil_scoped_release release;
+    g.model.learn(X.data(), n, Y.data(), time, since, out.data(), made.data());
+}
+
+void predict_made(GuardedBank& g, const Matrix& X, const Out& out, const Out& made) {
+    const std::size_t n = X.shape(0);
+    const auto held = g.lock();
+    require(X.shape(1) == g.model.features(), "X has the wrong number of columns");
+    require(out.shape(0) == n && out.shape(1) == g.model.outputs(), "out has the wrong shape");
+    check_made(made, n, g.model);
+    nb::gil_scoped_release release;
+    g.model.predict(X.data(), n, out.data(), made.data());
+}
+
 void forget(GuardedBank& g, double elapsed) {
     const auto held = g.lock();
     g.model.forget(elapsed);
@@ -157,7 +186,8 @@ void forget_rows(GuardedBank& g, const Vector& elapsed) {
 }
 
 double replay(GuardedBank& g, const Matrix& X, const Matrix& Y, const StepArray& steps,
-              const Vector& elapsed, const Stamps& stamps, double now, const Out& out) {
+              const Vector& elapsed, const Stamps& stamps, double now, const Out& out,
+              const Out& made) {
     const std::size_t n = X.shape(0);
     const auto held = g.lock();
     require(X.shape(1) == g.model.features(), "X has the wrong number of columns");
@@ -165,9 +195,11 @@ double replay(GuardedBank& g, const Matrix& X, const Matrix& Y, const StepArray&
     require(out.shape(0) == n && out.shape(1) == g.model.outputs(), "out has the wrong shape");
     require(stamps.shape(0) == n, "stamps has the wrong length");
     const PerRow time = per_row(elapsed, n, "elapsed has the wrong length");
+    check_made(made, n, g.model);
     const Steps order = steps_of(steps, n);
     nb::gil_scoped_release release;
-    return g.model.replay(X.data(), Y.data(), order, time, stamps.data(), now, out.data());
+    return g.model.replay(X.data(), Y.data(), order, time, stamps.data(), now, out.data(),
+                          made.data());
 }
 
 void add_features(GuardedBank& g, std::size_t count) {
@@ -240,8 +272,12 @@ nb::list targets_of(GuardedBank& g) {
     nb::list out;
     for (const TargetDesign& t : g.model.design().targets) {
         const char* coding = kCodings[static_cast<int>(t.coding)];
-        out.append(t.shadow ? nb::make_tuple(coding, t.outputs, true)
-                            : nb::make_tuple(coding, t.outputs));
+        if (t.late)
+            out.append(nb::make_tuple(coding, t.outputs, t.shadow, true));
+        else if (t.shadow)
+            out.append(nb::make_tuple(coding, t.outputs, true));
+        else
+            out.append(nb::make_tuple(coding, t.outputs));
     }
     return out;
 }
@@ -278,8 +314,14 @@ void bind_bank(nb::module_& m) {
              "age"_a.noconvert(), "out"_a.noconvert())
         .def("predict", &predict<Bank>, "X"_a.noconvert(), "out"_a.noconvert())
         .def("predict_each", &predict_each, "X"_a.noconvert(), "out"_a.noconvert())
+        .def("learn_made", &learn_made, "X"_a.noconvert(), "Y"_a.noconvert(),
+             "elapsed"_a.noconvert(), "age"_a.noconvert(), "out"_a.noconvert(),
+             "made"_a.noconvert())
+        .def("predict_made", &predict_made, "X"_a.noconvert(), "out"_a.noconvert(),
+             "made"_a.noconvert())
         .def("replay", &replay, "X"_a.noconvert(), "Y"_a.noconvert(), "steps"_a.noconvert(),
-             "pace"_a.noconvert(), "stamps"_a.noconvert(), "now"_a, "out"_a.noconvert())
+             "pace"_a.noconvert(), "stamps"_a.noconvert(), "now"_a, "out"_a.noconvert(),
+             "made"_a.noconvert())
         .def("forget", &forget, "elapsed"_a)
         .def("forget", &forget_rows, "elapsed"_a.noconvert())
         .def("add_outputs", &add_outputs, "count"_a)
@@ -308,6 +350,7 @@ void bind_bank(nb::module_& m) {
             })
         .def_prop_ro("features", [](GuardedBank& g) { return g.model.features(); })
         .def_prop_ro("outputs", [](GuardedBank& g) { return g.model.outputs(); })
+        .def_prop_ro("made_size", [](GuardedBank& g) { return g.model.made_size(); })
         .def_prop_ro("intercept", [](GuardedBank& g) { return g.model.design().intercept; })
         .def_prop_ro("prior_variance",
                      [](GuardedBank& g) { return g.model.design().prior_variance; })

@@ -54,12 +54,22 @@ Combiner::Workspace& Combiner::workspace() {
 }
 
 Range Range::of(Coding coding) {
-    if (coding == Coding::margin) return {-1.0, 1.0, 1.0, kTrusted, 0.0};
-    if (coding == Coding::one_hot) return {0.0, 1.0, 0.5, kTrusted, 0.0};
-    return {0.0, 0.0, 0.0, 0.0, kMargin};
+    Range range;
+    if (coding == Coding::margin)
+        range.low = -1.0, range.high = range.unit = 1.0, range.labels = kTrusted;
+    else if (coding == Coding::one_hot)
+        range.high = 1.0, range.unit = 0.5, range.labels = kTrusted;
+    else
+        range.margin = kMargin;
+    return range;
 }
 
 double Range::clip(double value) const {
+    const double beyond = margin * (high - low);
+    return std::clamp(value, low - std::max(beyond, below), high + std::max(beyond, above));
+}
+
+double Range::clip_closely(double value) const {
     const double beyond = margin * (high - low);
     return std::clamp(value, low - beyond, high + beyond);
 }
@@ -103,10 +113,12 @@ double MlPoly::mix(const double* predictions) const {
     return sum;
 }
 
-void MlPoly::learn(const double* predictions, double mixed, double label, double unit) {
+void MlPoly::learn(const double* predictions, double mixed, double label, double unit,
+                   bool by_error) {
     const double slope = 2.0 * ((mixed - label) / unit);
     for (std::size_t k = 0; k < regret_.size(); ++k) {
-        const double r = slope * ((mixed - predictions[k]) / unit);
+        const double apart = (mixed - predictions[k]) / unit;
+        const double r = by_error ? (slope - apart) * apart : slope * apart;
         regret_[k] += r;
         squares_[k] += r * r;
         largest_ = std::max(largest_, r * r);
@@ -174,10 +186,11 @@ void Combiner::mix(const Output& output, const Block& block, std::size_t t, std:
                    double* candidate) const {
     double* experts = candidate + 1 + kStacks;
     for (std::size_t k = 0; k < experts_; ++k) {
-        double& f = block.predictions[(k * block.rows + t) * block.width + o];
-        experts[k] = f = output.range.clip(f);
+        double& f = block.predictions[(k * block.stride + t) * block.width + o];
+        f = output.range.clip(f);
+        experts[k] = candidate_of(f);
     }
-    candidate[0] = output.mixture.mix(experts);
+    candidate[0] = candidate_of(output.mixture.mix(experts));
 }
 
 // How the experts differ from the mixture and, for a label, the mixture itself, so that it can be
@@ -190,8 +203,8 @@ void Combiner::stack_row(const double* candidate, const Range& range, double* x)
     if (coding_ != Coding::number) x[experts_] = (mixed - 0.5 * (range.low + range.high)) * inverse;
 }
 
-double Combiner::corrected(const Range& range, double mixed, double left_over) {
-    return range.clip(mixed + range.unit * left_over);
+double Combiner::corrected(const Range& range, double mixed, double left_over) const {
+    return candidate_of(range.clip(mixed + range.unit * left_over));
 }
 
 double Combiner::combined(const double* candidate) const {
@@ -217,7 +230,10 @@ void Combiner::learn_mixture(Output& output, const Block& block, std::size_t o,
     const std::size_t of_row = outputs() * candidates();
     for (std::size_t t = 0; t < block.rows; ++t) {
         double* candidate = space.candidates.data() + t * of_row + o * candidates();
-        mix(output, block, t, o, candidate);
+        if (block.made.values)
+            std::copy_n(block.made.of(t, o), candidates(), candidate);
+        else
+            mix(output, block, t, o, candidate);
         const double mixed = candidate[0], label = block.labels[t * block.width + o];
         space.before[t] = output.range;
         space.shrink[t] = block.seen[t] ? include(output, label) : 1.0;
@@ -226,7 +242,7 @@ void Combiner::learn_mixture(Output& output, const Block& block, std::size_t o,
         const bool learned = block.seen[t] && unit > 0.0;
         space.gain[t] = learned;
         space.target[t] = learned ? (label - mixed) / unit : 0.0;
-        if (learned) output.mixture.learn(candidate + 1 + kStacks, mixed, label, unit);
+        if (learned) output.mixture.learn(candidate + 1 + kStacks, mixed, label, unit, by_error());
     }
 }
 
@@ -244,6 +260,10 @@ void Combiner::learn_stack(Output& output, std::size_t i, const Block& block, st
                     {space.target.data() + start, 1, 1}, {&discount, 0},
                     {space.gain.data() + start, 1}, kNoWalk, space.left_over.data() + start);
     };
+    if (block.made.values) {
+        learn_rows(0, n);
+        return;
+    }
     std::size_t start = 0;
     for (std::size_t t = 0; t < n; ++t) {
         if (space.unit[t] == space.before[t].unit) continue;
@@ -298,6 +318,9 @@ void Combiner::predict(const Block& block) const {
                 candidate[1 + i] = corrected(output.range, candidate[0], left_over);
             }
             block.out[t * block.width + o] = combined(candidate);
+            if (!block.made.values) continue;
+            double* made = block.made.of(t, o);
+            for (std::size_t c = 0; c < candidates(); ++c) made[c] = kept(candidate[c]);
         }
     }
 }
@@ -316,7 +339,7 @@ void Combiner::count_errors(const double* candidates, double label, double unit)
         losses_[c] = kLossDiscount * losses_[c] + error * error;
     }
     loss_rows_ = kLossDiscount * loss_rows_ + 1.0;
-    calm_.learn(candidates, calm_.mix(candidates), label, unit);
+    calm_.learn(candidates, calm_.mix(candidates), label, unit, by_error());
 }
 
 void Combiner::count_wrong_labels(const double* candidates, const double* labels) {

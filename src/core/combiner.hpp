@@ -13,44 +13,16 @@
 
 #include "fields.hpp"
 #include "filter.hpp"
-#include "target.hpp"
+#include "range.hpp"
 
 namespace dfop {
-
-// The labels seen so far, and the power of two not below half their range: errors are measured
-// in it, so that nothing depends on the unit of the labels and no digit is lost.
-struct Range {
-    double low = 0.0, high = 0.0, unit = 0.0;
-    double labels = 0.0;  // how many, up to kTrusted
-    double margin = 0.0;  // by which predictions may leave the range, as a share of it
-
-    static constexpr double kTrusted = 10.0;  // labels tell their range from here on
-
-    static Range of(Coding);
-    double clip(double value) const;
-    // A label far out counts as one that is three ranges out: one of them must not decide what
-    // thousands of rows have taught, and many of them soon widen the range.
-    double bounded(double label) const;
-    void include(double label);
-
-    template <class Self, class Visitor>
-    static void fields(Self* self, Visitor&& visit) {
-        visit.array({"low", {}, -kLargest, kLargest},
-                    [=](std::size_t) -> auto& { return self->low; });
-        visit.array({"high", {}, -kLargest, kLargest},
-                    [=](std::size_t) -> auto& { return self->high; });
-        visit.array({"unit", {}, 0.0, kLargest}, [=](std::size_t) -> auto& { return self->unit; });
-        visit.array({"labels", {}, 0.0, kTrusted},
-                    [=](std::size_t) -> auto& { return self->labels; });
-    }
-    void settle(Coding) const;
-};
 
 class MlPoly {
 public:
     explicit MlPoly(std::size_t experts);
     double mix(const double* predictions) const;
-    void learn(const double* predictions, double mixed, double label, double unit);
+    // Regrets are slopes of the squared error at `mixed`, or `by_error` differences of squared errors.
+    void learn(const double* predictions, double mixed, double label, double unit, bool by_error);
     void rescale(double shrink);  // squared errors in the new unit are so much smaller
     const std::vector<double>& weights() const { return weights_; }
 
@@ -72,6 +44,17 @@ private:
     double largest_ = 0.0;
 };
 
+// What was predicted of rows: of row t and output o at [t * stride + o * of_output].
+struct Made {
+    double* values = nullptr;  // none: nothing is known of that
+    std::size_t stride = 0, of_output = 0;
+
+    Made from(std::size_t t) const {
+        return {values ? values + t * stride : nullptr, stride, of_output};
+    }
+    double* of(std::size_t t, std::size_t o) const { return values + t * stride + o * of_output; }
+};
+
 class Combiner {
 public:
     static constexpr std::size_t kStacks = 3;
@@ -90,16 +73,49 @@ public:
     Range range() const { return outputs_.empty() ? Range::of(coding_) : outputs_[0].range; }
 
     // Rows with the predictions of all experts: expert k, row t, output o at
-    // [(k * rows + t) * width + o]. They are clipped to the labels seen before the row.
+    // [(k * stride + t) * width + o]. They are clipped to the labels seen before the row.
     struct Block {
         std::size_t rows, width;
         double* predictions;
+        std::size_t stride;
         const double* labels;       // row t, output o at [t * width + o]
         const unsigned char* seen;  // a row that is not is predicted only
         double* out;                // as labels
+        Made made{};
+
+        Block row(std::size_t t) const {
+            return {1,
+                    width,
+                    predictions + t * width,
+                    stride,
+                    labels ? labels + t * width : nullptr,
+                    seen ? seen + t : nullptr,
+                    out + t * width,
+                    made.from(t)};
+        }
     };
+    // Learns from what was predicted of the rows when they came, where `made` says that, and else
+    // from what it predicts of them now.
     void learn(const Block&);
-    void predict(const Block&) const;  // labels and seen are not read
+    // Labels and seen are not read; what is predicted is put down in `made`.
+    void predict(const Block&) const;
+
+    // What the candidates of an output are kept as: single precision will do for a class label.
+    double kept(double value) const {
+        return coding_ == Coding::number ? value : static_cast<double>(static_cast<float>(value));
+    }
+    // From now on it is judged by predictions as they were made: candidates are as they are kept. Of
+    // numbers, mixtures compare errors: when a series has left all predictions of many rows, slopes
+    // favour who is farthest out.
+    void judge_as_made() { as_made_ = true; }
+    Coding coding() const { return coding_; }
+    bool learned() const { return loss_rows_ > 0.0; }
+    // Of a number: room beyond the labels so far, and how the mixture weighs experts.
+    void give_room(double above, double below) {
+        outputs_[0].range.above = above;
+        outputs_[0].range.below = below;
+    }
+    const MlPoly& mixture() const { return outputs_[0].mixture; }
 
     // What each expert counts in the prediction of an output; the shares add up to 1.
     std::vector<double> expert_weights(std::size_t output) const;
@@ -146,7 +162,9 @@ private:
     // and the prediction.
     void mix(const Output&, const Block&, std::size_t t, std::size_t o, double* candidate) const;
     void stack_row(const double* candidate, const Range&, double* x) const;
-    static double corrected(const Range&, double mixed, double left_over);
+    double corrected(const Range&, double mixed, double left_over) const;
+    double candidate_of(double value) const { return as_made_ ? kept(value) : value; }
+    bool by_error() const { return as_made_ && coding_ == Coding::number; }
     double combined(const double* candidate) const;
     // The steps of a block of rows, of one output.
     void learn_mixture(Output&, const Block&, std::size_t o, Workspace&) const;
@@ -166,6 +184,7 @@ private:
     std::vector<double> shares_;  // from the losses
     MlPoly calm_;                 // of the candidates for a number
     std::vector<double> counts_;  // what each candidate counts in the prediction
+    bool as_made_ = false;        // see judge_as_made
 };
 
 }  // namespace dfop

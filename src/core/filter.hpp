@@ -71,6 +71,13 @@ struct Steps {
                 break;
         return rows;
     }
+    // How many labels from step i on, at most so many, are of rows that came one after the other.
+    std::size_t in_line(std::size_t i, std::size_t most) const {
+        const std::size_t end = i + most < count ? i + most : count;
+        std::size_t labels = 1;
+        while (i + labels < end && values[i + labels] == values[i + labels - 1] - 1) ++labels;
+        return labels;
+    }
 };
 
 class Filter {

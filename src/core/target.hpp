@@ -15,6 +15,7 @@ struct TargetDesign {
     Coding coding;
     std::size_t outputs;
     bool shadow = false;  // learned and combined, but its errors do not tell what experts are worth
+    bool late = false;    // a label of it came late, see LateCombiner
 };
 
 inline std::size_t outputs_of(const std::vector<TargetDesign>& targets) {

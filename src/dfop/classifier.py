@@ -203,6 +203,7 @@ class DFOPClassifier(ClassifierMixin, Insight, Estimator):
         discount: ArrayLike | None = None,
         time: Any = None,
         classes: Any = None,
+        late: bool = False,
     ) -> Self:
         """Learn further rows in their order.
 
@@ -222,13 +223,23 @@ class DFOPClassifier(ClassifierMixin, Insight, Estimator):
             Time of each row, numbers (seconds) or datetimes, for a rule by the clock.
         classes : array-like, or list of array-like for y of shape (n, m), optional
             All labels there are, in the first call, where its `y` may not hold them all.
+        late : bool
+            Whether all these rows were predicted before any of their labels was known, as by
+            someone who predicts a day and learns it at night. An automatic model then also judges
+            its experts by what they predicted, and lags are the labels known before these rows.
 
         Returns
         -------
         self
         """
         self._learn(
-            X, y, sample_weight=sample_weight, discount=discount, time=time, classes=classes
+            X,
+            y,
+            sample_weight=sample_weight,
+            discount=discount,
+            time=time,
+            classes=classes,
+            late=bool(late),
         )
         return self
 

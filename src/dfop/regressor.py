@@ -166,6 +166,7 @@ class DFOPRegressor(RegressorMixin, Insight, Estimator):
         sample_weight: ArrayLike | None = None,
         discount: ArrayLike | None = None,
         time: Any = None,
+        late: bool = False,
     ) -> Self:
         """Learn further rows in their order.
 
@@ -183,12 +184,18 @@ class DFOPRegressor(RegressorMixin, Insight, Estimator):
             The discounts ``lam_t`` in (0, 1] themselves, instead of the rule in `forgetting`.
         time : array-like of shape (n,), optional
             Time of each row, numbers (seconds) or datetimes, for a rule by the clock.
+        late : bool
+            Whether all these rows were predicted before any of their labels was known, as by
+            someone who predicts a day and learns it at night. An automatic model then also judges
+            its experts by what they predicted, and lags are the labels known before these rows.
 
         Returns
         -------
         self
         """
-        self._learn(X, y, sample_weight=sample_weight, discount=discount, time=time)
+        self._learn(
+            X, y, sample_weight=sample_weight, discount=discount, time=time, late=bool(late)
+        )
         return self
 
     def predict_then_learn(

@@ -50,6 +50,11 @@ def bank_of(coding, outputs):
     return Bank(3, [(coding, outputs)], MAPS, EXPERTS, True, 100.0, True, 1e6)
 
 
+def room_for(bank, n):
+    """Where a bank puts down what its experts made of rows."""
+    return np.full((n, bank.made_size), np.nan)
+
+
 @pytest.mark.parametrize("kernel", ["baseline", ""])
 @pytest.mark.parametrize("outputs", [1, 3])
 @pytest.mark.parametrize("each", [True, False])
@@ -79,7 +84,7 @@ def test_a_bank_whose_labels_come_at_once_learns_as_ever(coding, outputs):
     one.learn(X, Y, seen.astype(float), age, expected := np.empty((n, outputs)))
     steps = np.array([s for t in range(n) for s in ([t, ~t] if seen[t] else [t])])
     stamps, out = np.empty(n), np.empty((n, outputs))
-    now = other.replay(X, Y, steps, seen.astype(float), stamps, 5.0, out)
+    now = other.replay(X, Y, steps, seen.astype(float), stamps, 5.0, out, room_for(other, n))
     assert out.tobytes() == expected.tobytes()
     assert bits(one) == bits(other)
     assert now == 5.0 + seen.sum()
@@ -122,17 +127,18 @@ def test_a_bank_replays_what_predicting_forgetting_and_learning_do(coding, outpu
     one, other = bank_of(coding, outputs), bank_of(coding, outputs)
     steps = late_steps(rng, n, longest)
     stamps, out = np.empty(n), np.empty((n, outputs))
-    other.replay(X, Y, steps, elapsed, stamps, 0.0, out)
-    expected, came, now = np.empty((n, outputs)), np.empty(n), 0.0
+    other.replay(X, Y, steps, elapsed, stamps, 0.0, out, room_for(other, n))
+    expected, came, now, made = np.empty((n, outputs)), np.empty(n), 0.0, room_for(one, n)
     for s in steps:
         row = slice(s, s + 1) if s >= 0 else slice(~s, ~s + 1)
         if s >= 0:
-            one.predict(X[row], expected[row])
+            one.predict_made(X[row], expected[row], made[row])
             one.forget(elapsed[s])
             now += elapsed[s]
             came[s] = now
         else:
-            one.learn(X[row], Y[row], np.zeros(1), now - came[row], np.empty((1, outputs)))
+            age = now - came[row]
+            one.learn_made(X[row], Y[row], np.zeros(1), age, np.empty((1, outputs)), made[row])
     assert out.tobytes() == expected.tobytes()
     assert bits(one) == bits(other)
 
@@ -145,10 +151,10 @@ def test_it_does_not_matter_how_a_replay_is_cut(coding, outputs):
     steps = late_steps(rng, n, 20)
     whole, cut = bank_of(coding, outputs), bank_of(coding, outputs)
     expected, out = np.empty((n, outputs)), np.empty((n, outputs))
-    whole.replay(X, Y, steps, np.ones(1), np.empty(n), 0.0, expected)
-    now, stamps = 0.0, np.empty(n)
+    whole.replay(X, Y, steps, np.ones(1), np.empty(n), 0.0, expected, room_for(whole, n))
+    now, stamps, made = 0.0, np.empty(n), room_for(cut, n)
     for part in np.split(steps, np.sort(rng.integers(0, len(steps), 40))):
-        now = cut.replay(X, Y, part, np.ones(1), stamps, now, out)
+        now = cut.replay(X, Y, part, np.ones(1), stamps, now, out, made)
     assert out.tobytes() == expected.tobytes()
     assert bits(whole) == bits(cut)
 

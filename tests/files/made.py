@@ -99,6 +99,22 @@ class Case:
         return [np.asarray(part).tolist() for part in told]
 
 
+class LateCase(Case):
+    """Labels that come in batches."""
+
+    def __repr__(self):
+        return f"{super().__repr__()},late"
+
+    def made(self):
+        model = self.face(**self.parameters)
+        known = {"classes": np.unique(self.y)} if self.face is DFOPClassifier else {}
+        for part in (slice(0, 20), slice(20, 35), slice(35, SAVED)):
+            model.partial_fit(self.rows(part), self.y[part], late=True, **known)
+        waits = slice(SAVED, SAVED + 3)
+        model.predict_pending(self.rows(waits), keys=["p", 7, "q"])
+        return model
+
+
 class RiverCase(Case):
     """The same with dicts."""
 
@@ -154,6 +170,13 @@ AUTOMATIC = [
     Case(C, "late third", features="linear", lags=1),
     Case(C, "several", features="linear"),
 ]
+LATE = [
+    LateCase(R, "number", features="linear"),
+    LateCase(R, "numbers", features="linear", lags=1),
+    LateCase(C, "two", features="linear", lags=2),
+    LateCase(C, "three", features="linear"),
+    LateCase(C, "late third", features="linear"),
+]
 RIVER = [
     RiverCase(river.DFOPRegressor, "number", forgetting=0.05),
     RiverCase(river.DFOPRegressor, "number", forgetting=0.05, lags=2, max_features=3),
@@ -165,10 +188,11 @@ RIVER = [
     RiverCase(river.DFOPClassifier, "three", features="linear", lags=1),
     RiverCase(river.DFOPClassifier, "late third", features="linear", lags=1),
 ]
-CASES = SINGLE + AUTOMATIC + RIVER
+CASES = SINGLE + AUTOMATIC + LATE + RIVER
 SMALL = [
     case
     for case in CASES
+    if case not in LATE
     if "forgetting" in case.parameters or case.parameters.get("features") == "linear"
     if case.parameters.get("features") != "rff"
 ]

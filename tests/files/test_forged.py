@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from made import AUTOMATIC, CASES, RIVER, SINGLE, frame, stream
+from made import AUTOMATIC, CASES, LATE, RIVER, SINGLE, frame, stream
 from old_models import mixed, path_of
 from safetensors.numpy import save as to_safetensors
 
@@ -101,7 +101,7 @@ def is_harmless(data):
     return True
 
 
-BANKS = [AUTOMATIC[2], AUTOMATIC[3], AUTOMATIC[9], AUTOMATIC[10], RIVER[2], RIVER[8]]
+BANKS = [AUTOMATIC[i] for i in (2, 3, 9, 10)] + [LATE[0], LATE[3], RIVER[2], RIVER[8]]
 FILTERS = [SINGLE[0], SINGLE[2], SINGLE[4], SINGLE[11], SINGLE[13], SINGLE[14], RIVER[1], RIVER[5]]
 OLD = ["auto-two-lags", "river-auto-three-lags", "river-three-lags", "three-lags", "no-label-lags"]
 

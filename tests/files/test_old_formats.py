@@ -9,6 +9,7 @@ from made import SMALL
 from old_models import MODELS, expected, path_of, plain
 
 from dfop import from_bytes, load, save, to_bytes
+from dfop.files.container import pack, unpack
 from mixed_rows import coded_by_hand
 from model_state import everything
 
@@ -163,11 +164,17 @@ def test_a_bank_of_river_of_format_2_knows_its_classes():
 # -- format 3 ---------------------------------------------------------------------------------
 
 
+def without_what_experts_made(model):
+    """The first files of format 3 did not know what experts had made of rows that wait."""
+    document, tensors = unpack(to_bytes(model))
+    return from_bytes(pack(document, {k: v for k, v in tensors.items() if "made" not in k}))
+
+
 @pytest.mark.parametrize("case", SMALL, ids=repr)
 @pytest.mark.filterwarnings("ignore:more than max_", "ignore:.*rows were given up")
 def test_files_of_format_3_stay_readable(case):
     """`made.py` wrote them."""
-    old, fresh = load(case.path), case.made()
+    old, fresh = load(case.path), without_what_experts_made(case.made())
     assert type(old) is type(fresh)
     same(case.go_on(old), case.go_on(fresh), 1e-6)
 

@@ -17,7 +17,9 @@ KINDS = ["line", "gaps", "shuffled", "texts", "mixed", "huge"]
 
 def rows_of(rng, n):
     rows = rng.normal(size=(n, WIDTH)) * (rng.random((n, WIDTH)) < 0.6)
-    return rows, rng.normal(size=n), rng.normal(size=(n, int(rng.integers(1, 4))))
+    made = rng.normal(size=(n, int(rng.integers(0, 3))))
+    made[rng.random(n) < 0.3] = np.nan  # not known
+    return rows, rng.normal(size=n), rng.normal(size=(n, int(rng.integers(1, 4)))), made
 
 
 def check_same(waiting, oracle):
@@ -26,7 +28,10 @@ def check_same(waiting, oracle):
     assert len(waiting) == len(oracle)
     kept = waiting.all_kept()
     dense, outputs = kept.dense(WIDTH), kept.outputs()
-    for at, (row, stamp, when, predicted) in enumerate(oracle.values()):
+    for at, (row, stamp, when, predicted, made) in enumerate(oracle.values()):
+        width = len(made) or 5
+        expected = made if len(made) else np.full(width, np.nan)
+        np.testing.assert_array_equal(kept.made_of(width, alike=False)[at], expected)
         assert dense[at].tolist() == row.tolist()
         assert (kept.stamps[at], kept.arrived[at]) == (stamp, when)
         assert outputs[at].tolist() == predicted.tolist()
@@ -60,11 +65,12 @@ def test_rows_wait_in_their_order_whatever_their_keys(seed, kind):
         n = int(rng.integers(1, 40))
         names = check_keys(keys.some(rng, n), n)
         waiting.check_new(names)
-        rows, stamps, predicted = rows_of(rng, n)
+        rows, stamps, predicted, made = rows_of(rng, n)
         arrived = now + np.arange(n, dtype=float)
         now += n
-        waiting.keep(names, Kept.of(rows, stamps, arrived, predicted))
-        oracle |= dict(zip(names, zip(rows, stamps, arrived, predicted, strict=True), strict=True))
+        waiting.keep(names, Kept.of(rows, stamps, arrived, predicted, made))
+        parts = zip(rows, stamps, arrived, predicted, made, strict=True)
+        oracle |= dict(zip(names, parts, strict=True))
         count = int(rng.integers(0, len(oracle) + 1))
         chosen = list(oracle)
         chosen = chosen[:count] if in_order else rng.permutation(len(chosen))[:count].tolist()
@@ -98,7 +104,8 @@ def test_the_place_of_rows_that_got_their_label_is_used_again():
     waiting = WaitingRows(10**6, None)
     for t in range(5000):
         names = check_keys(range(2 * t, 2 * t + 2), 2)
-        waiting.keep(names, Kept.of(np.ones((2, WIDTH)), np.ones(2), np.ones(2), np.ones((2, 1))))
+        one = np.ones((2, 1))
+        waiting.keep(names, Kept.of(np.ones((2, WIDTH)), np.ones(2), np.ones(2), one, one))
         told = names[:2] if t else names[1:]
         waiting.remove(told, waiting.find(told))
     assert list(waiting) == [0]

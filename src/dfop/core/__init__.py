@@ -72,8 +72,9 @@ __all__ = [
     "restore_filter",
 ]
 
-Target = tuple[str, int] | tuple[str, int, bool]
-"""Coding, outputs, and whether errors of the target tell nothing about the experts."""
+Target = tuple[str, int] | tuple[str, int, bool] | tuple[str, int, bool, bool]
+"""Coding, outputs, whether errors of the target tell nothing about the experts, and whether one of
+its labels came late."""
 ExpertDesign = tuple[int | str, float, float]
 """The number of the map that a filter sees, or the name of another kind; its mu; its walk."""
 State = dict[str, NDArray[np.float64]]

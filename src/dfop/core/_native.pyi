@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 LARGEST: float
 
-Target = tuple[str, int] | tuple[str, int, bool]
+Target = tuple[str, int] | tuple[str, int, bool] | tuple[str, int, bool, bool]
 ExpertDesign = tuple[int | str, float, float]
 State = dict[str, NDArray[np.float64]]
 Shapes = dict[str, tuple[int, ...]]
@@ -94,6 +94,18 @@ class Bank:
     ) -> None: ...
     def predict(self, X: NDArray[np.float64], out: NDArray[np.float64]) -> None: ...
     def predict_each(self, X: NDArray[np.float64], out: NDArray[np.float64]) -> None: ...
+    def learn_made(
+        self,
+        X: NDArray[np.float64],
+        Y: NDArray[np.float64],
+        elapsed: NDArray[np.float64],
+        age: NDArray[np.float64],
+        out: NDArray[np.float64],
+        made: NDArray[np.float64],
+    ) -> None: ...
+    def predict_made(
+        self, X: NDArray[np.float64], out: NDArray[np.float64], made: NDArray[np.float64]
+    ) -> None: ...
     def replay(
         self,
         X: NDArray[np.float64],
@@ -103,6 +115,7 @@ class Bank:
         stamps: NDArray[np.float64],
         now: float,
         out: NDArray[np.float64],
+        made: NDArray[np.float64],
     ) -> float: ...
     def forget(self, elapsed: float | NDArray[np.float64]) -> None: ...
     def add_features(self, count: int) -> None: ...
@@ -136,6 +149,8 @@ class Bank:
     ) -> None: ...
     @property
     def features(self) -> int: ...
+    @property
+    def made_size(self) -> int: ...
     @property
     def outputs(self) -> int: ...
     @property

@@ -66,19 +66,28 @@ class Arrivals:
     ----------
     delay : int, float, timedelta, numpy.timedelta64 or str
         How long labels take.
+    label_batch : int
+        How many labels come together, when the last of them does.
 
     Examples
     --------
     >>> arrivals = Arrivals(1)
     >>> arrivals.count(3, None), arrivals.count(2, None)
     (array([0, 0, 1, 2]), array([2, 3, 4]))
+    >>> Arrivals(0, 3).count(7, None)
+    array([0, 0, 0, 3, 3, 3, 6, 6])
     """
 
-    def __init__(self, delay: Delay) -> None:
-        self.delay = delay
+    def __init__(self, delay: Delay, label_batch: int = 1) -> None:
+        self.delay, self.label_batch = delay, label_batch
         self.seen = 0  # rows so far
         self._base = 0  # the first row whose label is under way
         self._times: Array | None = None  # of the rows from there on
+
+    @property
+    def late(self) -> bool:
+        """Whether some label comes after the next row."""
+        return bool(self.delay) or self.label_batch > 1
 
     def count(self, n: int, time: Array | None) -> Array:
         """Count the labels known before each of the next rows, and after the last.
@@ -104,6 +113,7 @@ class Arrivals:
             times = np.append(times, times[-1:])
         end = self.seen + n
         known = known_labels(self.seen, end + 1, self.delay, self._base, times)
+        known -= known % self.label_batch
         if times is not None:
             self._times = times[int(known[-1]) - self._base : -1]
         self.seen, self._base = end, int(known[-1])

@@ -33,6 +33,7 @@ def evaluate(
     stream: Source,
     *,
     delay: Delay = 0,
+    label_batch: int = 1,
     window: int = 1000,
     batch: int = 4000,
     proba: bool = False,
@@ -55,6 +56,9 @@ def evaluate(
         the stream (the time of its rows; a float in its unit, a timedelta or a text such as
         "10h" if it holds dates).
         Labels that have not arrived when the stream ends are not learned.
+    label_batch : int
+        Labels come in batches of so many rows, all of them when the last one's does: 250 for
+        someone who predicts 250 rows and then learns their labels.
     window : int
         How far the windowed and the faded curve look back, in rows.
     batch : int
@@ -81,13 +85,13 @@ def evaluate(
     >>> result.curve()[[499, 549]].round(2)  # mean of rows 400 to 499, and of 450 to 549
     array([0.94, 0.83])
     """
-    for name, value in (("window", window), ("batch", batch)):
+    for name, value in (("window", window), ("batch", batch), ("label_batch", label_batch)):
         if value < 1:
             raise ValueError(f"{name} must be at least 1, got {value}")
     stream = as_stream(stream, task_of(model))
     learner = adapt(model, stream, proba)
     check_delay(delay, has_clock(stream))
-    walk = _Walk(learner, stream, delay)
+    walk = _Walk(learner, stream, Arrivals(delay or 0, label_batch))
     with reporter(progress, length(stream) if progress else None, name_of(model)) as advance:
         for rows, y in labelled_batches(stream, batch):
             walk.feed(rows, y)
@@ -98,9 +102,8 @@ def evaluate(
 class _Walk:
     """One pass of a model over a stream, and what is known of it so far."""
 
-    def __init__(self, learner: Learner, stream: Stream, delay: Delay) -> None:
-        self.learner, self.stream = learner, stream
-        self.arrivals = Arrivals(delay or 0)
+    def __init__(self, learner: Learner, stream: Stream, arrivals: Arrivals) -> None:
+        self.learner, self.stream, self.arrivals = learner, stream, arrivals
         self.truth: list[Array] = []
         self.known: list[Array] = []
         self.predictions: list[Prediction] = []
@@ -113,7 +116,7 @@ class _Walk:
 
     def feed(self, rows: Batch, y: Array) -> None:
         """Predict and learn the next rows."""
-        first, late = self.arrivals.seen, bool(self.arrivals.delay)
+        first, late = self.arrivals.seen, self.arrivals.late
         check_targets(y, first, self.stream.name)
         # Without delay all labels before a row are known, and no clock is asked.
         known = self.arrivals.count(len(y), rows.time if late else None)

@@ -20,7 +20,7 @@ from dfop.model.model import Model
 from dfop.model.settings import Settings
 
 from .container import Tensors
-from .values import Reading, known, listed, number, whole
+from .values import Reading, known, listed, number, truth, whole
 
 _VIEWS = {"rff": {"fourier"}, "poly": {"products"}, "linear": {"linear"}}
 _WAVES = ("fourier", "sparse")
@@ -41,11 +41,13 @@ def describe_engine(engine: Engine, tensors: Tensors) -> dict[str, Any]:
         tensors[f"engine/{name}"] = _compact(values)
     if isinstance(engine, Filter):
         return {"prior": engine.prior_variance}
-    return {
+    design = {
         "prior": engine.prior_variance,
         "maps": [list(view) for view in engine.maps],
         "experts": [list(expert) for expert in engine.experts],
     }
+    late = [len(target) > 3 for target in engine.targets]
+    return {**design, "late": late} if any(late) else design
 
 
 def _compact(values: NDArray[np.float64]) -> NDArray[Any]:
@@ -61,7 +63,10 @@ def read_engine(model: Model, described: Any, reading: Reading) -> Engine:
     """Make the engine that was described, for the model's columns and target."""
     settings, width = model.settings, model.coder.width
     several = settings.several_experts
-    known(described, {"prior", "maps", "experts"} if several else {"prior"}, "the engine")
+    names = {"prior", "maps", "experts"} if several else {"prior"}
+    if several and "late" in described:  # which targets had a label that came late
+        names.add("late")
+    known(described, names, "the engine")
     fields = _with_counts(
         {
             name: values.astype(np.float64, copy=False)
@@ -79,6 +84,8 @@ def read_engine(model: Model, described: Any, reading: Reading) -> Engine:
         return restore_filter(width, outputs, intercept, prior, cap, fields)
     maps, experts = read_design(described, settings, width)
     relative = settings.prior_variance is None
+    if "late" in described:
+        targets = _late_targets(targets, listed(described["late"], "late targets"))
     return restore_bank(width, targets, maps, experts, intercept, prior, relative, cap, fields)
 
 
@@ -87,6 +94,15 @@ def _with_counts(fields: Tensors) -> Tensors:
     counts = [name.removesuffix("faded") + "limited_rows" for name in fields
               if name.endswith("faded")]  # fmt: skip
     return {**dict.fromkeys(counts, NOT_COUNTED), **fields}
+
+
+def _late_targets(targets: list[Any], late: list[Any]) -> list[Any]:
+    if len(late) != len(targets) or not any(map(truth, late)):
+        raise ValueError("late targets")
+    return [
+        (target[0], target[1], len(target) > 2, True) if was_late else target
+        for target, was_late in zip(targets, late, strict=True)
+    ]
 
 
 def read_prior(value: Any, settings: Settings) -> float:

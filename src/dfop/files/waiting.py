@@ -7,12 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from dfop.core import Bank
 from dfop.model.keys import check_keys
 from dfop.model.model import Model
 from dfop.model.waiting import Kept, WaitingRows
 
 from .container import Tensors
 from .values import LARGEST, Reading, known, listed, whole, within
+
+_FARTHEST = 16.0 * LARGEST
+"""What a bank predicts keeps to the range of its labels, about."""
 
 
 def describe_waiting(waiting: WaitingRows, tensors: Tensors) -> dict[str, Any]:
@@ -25,6 +29,9 @@ def describe_waiting(waiting: WaitingRows, tensors: Tensors) -> dict[str, Any]:
         tensors["waiting/times"] = np.column_stack([rows.stamps, rows.arrived])
         tensors["waiting/widths"] = rows.widths.astype(np.int32)
         tensors["waiting/predicted"] = rows.predicted
+        if len(rows.made):  # what experts made of rows; files written before had none of it
+            tensors["waiting/made widths"] = rows.made_widths.astype(np.int32)
+            tensors["waiting/made"] = rows.made
     return {"keys": list(waiting), "expired": waiting.expired}
 
 
@@ -43,7 +50,10 @@ def read_waiting(model: Model, described: Any, reading: Reading) -> None:
     widths, predicted = _read_predicted(model, len(keys), reading)
     times = reading.take("waiting/times", (len(keys), 2))
     _check_times(model, times)
-    rows = Kept(cells, columns, values, times[:, 0], times[:, 1], widths, predicted)
+    made_widths, made = _read_made(model, len(keys), reading)
+    rows = Kept(
+        cells, columns, values, times[:, 0], times[:, 1], widths, predicted, made_widths, made
+    )
     waiting.keep(check_keys(keys, None), rows)
 
 
@@ -65,12 +75,25 @@ def _read_predicted(model: Model, n: int, reading: Reading) -> tuple[Any, Any]:
     """Return how many numbers were predicted of each row, and these."""
     counts, total = _counts("waiting/widths", n, reading)
     predicted = reading.take("waiting/predicted", (total,))
-    # a bank keeps to the range of its labels, about; what a filter said is never looked at
-    most = 4.0 * LARGEST if model.settings.several_experts else sys.float_info.max
+    # what a filter said is never looked at
+    most = _FARTHEST if model.settings.several_experts else sys.float_info.max
     within(predicted, -most, most, "what was predicted of waiting rows")
     # classes may have come since; before the first number it was not known how many there are
     within(counts, 1, model.target.width, "what was predicted of waiting rows")
     return counts, predicted
+
+
+def _read_made(model: Model, n: int, reading: Reading) -> tuple[Any, Any]:
+    """Return how many numbers are kept of what experts made of each row, and these."""
+    dtype = model.waiting.made_dtype
+    if "waiting/made" not in reading.left:
+        return np.zeros(n, np.int64), np.empty(0, dtype)
+    counts, total = _counts("waiting/made widths", n, reading)
+    made = reading.take("waiting/made", (total,), dtype)
+    if not isinstance(model.engine, Bank) or not total:
+        raise ValueError("what experts made of waiting rows")
+    within(made.astype(np.float64), -_FARTHEST, _FARTHEST, "what experts made of waiting rows")
+    return counts, made
 
 
 def _counts(name: str, n: int, reading: Reading) -> tuple[Any, int]:

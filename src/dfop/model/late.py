@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dfop.core import Bank
 from dfop.rows.batch import Batch
 
 from .keys import Key, Keys, check_keys, places_among, some_keys
@@ -287,6 +288,9 @@ class _Replay:
         rows = model.waiting.kept(places)
         self.X = rows.dense(model.coder.width)
         self.stamps = np.append(rows.stamps, np.zeros(n))
+        # before the first number it was not known how many there are
+        made = rows.made_of(self._made_size, alike=isinstance(model.target, NumberTarget))
+        self.made = np.vstack([made, np.full((n, self._made_size), np.nan)])
         width = model.target.width
         self.predicted = np.zeros((self.old + n, width))
         if (rows.widths == width).all():
@@ -311,7 +315,15 @@ class _Replay:
             runs += self._piece(steps.cut(start, stop), planned.values, before)
             model.settle(before)
             self.predicted = model.target.as_active(self.predicted)
+            if self.made.shape[1] != self._made_size:  # the margin has no meaning any more
+                self.made = np.full((len(self.X), self._made_size), np.nan)
         return runs
+
+    @property
+    def _made_size(self) -> int:
+        """How many numbers a bank puts down of what its experts made of a row."""
+        engine = self.model.engine
+        return engine.made_size if isinstance(engine, Bank) else 0
 
     def _pieces(self, steps: Order, opened: dict[int, Any]) -> list[tuple[int, int, int]]:
         """Cut where a column, a class or a stride of the monitor begins."""
@@ -339,8 +351,12 @@ class _Replay:
         Y = np.zeros((last - first, engine.outputs))
         Y[piece.told - first] = coded
         X, outputs, stamps = self._seen()[first:last], np.zeros(Y.shape), self.stamps[first:last]
-        pace = self._pace(first, last)
-        model.now = engine.replay(X, Y, piece.order, pace, stamps, model.now, outputs)
+        pace: Any = self._pace(first, last)
+        how = (X, Y, piece.order, pace, stamps, model.now, outputs)
+        if isinstance(engine, Bank):
+            model.now = engine.replay(*how, self.made[first:last])
+        else:
+            model.now = engine.replay(*how)
         active = before.active(outputs[came.start - first : came.stop - first])
         self.predicted[came] = active
         if len(mine) and model.monitor is not None:
@@ -373,5 +389,7 @@ class _Replay:
         """Keep the rows whose labels have not come."""
         left = np.flatnonzero(~self.learned)
         at = self.old + left
-        rows = Kept.of(self.new[left], self.stamps[at], arrived[left], self.predicted[at])
+        rows = Kept.of(
+            self.new[left], self.stamps[at], arrived[left], self.predicted[at], self.made[at]
+        )
         self.model.waiting.keep(some_keys(self.keys, left), rows)

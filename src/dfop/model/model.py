@@ -27,6 +27,7 @@ from dfop.rows.weights import Clock, row_weights
 
 from .label_targets import LabelTarget
 from .lags import Lags
+from .made import Made, made_of
 from .monitor import STRIDE, LabelMonitor, Monitor, NumberMonitor
 from .movement import moved_weights_of
 from .settings import Settings
@@ -97,7 +98,12 @@ class Model:
         """How many rows have come; not counted where they are dicts, which never wait."""
         self.learned = 0
         """How many of them were learned."""
-        self.waiting = WaitingRows(settings.pending_limit, settings.pending_expiry)
+        number = isinstance(target, NumberTarget)  # classes need no more than single precision
+        self.waiting = WaitingRows(
+            settings.pending_limit,
+            settings.pending_expiry,
+            np.float64 if number else np.float32,
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the model as it is between two calls, also while other threads use it.
@@ -126,8 +132,11 @@ class Model:
         sample_weight: ArrayLike | None = None,
         discount: ArrayLike | None = None,
         time: Any = None,
+        late: bool = False,
     ) -> list[Run]:
         """Predict every row before its target is seen, and learn it.
+
+        If `late`, all rows are predicted before the target of any of them is seen.
 
         All is checked before anything changes. A model that was never used may be left in pieces
         by an error: its face then throws it away.
@@ -138,14 +147,20 @@ class Model:
         if weights.times.size == 1 and weights.times[0] == 0.0:
             seen[:] = False
         planned = self.target.plan(y, n, seen, classes)
-        return self.learn_planned(batch, planned, weights, seen)
+        return self.learn_planned(batch, planned, weights, seen, late=late)
 
     def weigh(self, n: int, **given: Any) -> Any:
         """Check weights, discounts and times of n rows."""
         return row_weights(self.settings.pace, n, self.clock, **given)
 
     def learn_planned(
-        self, batch: Batch, planned: Planned, weights: Any, seen: NDArray[np.bool_]
+        self,
+        batch: Batch,
+        planned: Planned,
+        weights: Any,
+        seen: NDArray[np.bool_],
+        *,
+        late: bool = False,
     ) -> list[Run]:
         """Learn rows whose targets and weights are checked."""
         self.check_rows(batch)
@@ -155,8 +170,9 @@ class Model:
         if self.engine is None:  # a new model, which is thrown away if its rows are refused
             self.take_target(planned.target)
         if len(parts) > 1:  # a cell that is refused must be found before the first part is learned
-            self.code(batch, weights)
+            coded = self.code(batch, weights)
             self.coder.rollback()
+        made = None
         for part, opened in parts:
             some, values, weighed, known = batch, planned.values, weights, seen
             if part.stop - part.start < n:
@@ -164,7 +180,10 @@ class Model:
                 known = seen[part]
             rows, widths = self.code(some, weighed, refusable=start == 0)
             self.take_target(planned.target)
-            runs += self.learn_coded(rows, widths, values, weighed, known, opened)
+            if late and made is None:
+                made = made_of(self, *(coded if len(parts) > 1 else (rows, widths)))
+            of_part = None if made is None else made.cut(part)
+            runs += self.learn_coded(rows, widths, values, weighed, known, opened, of_part)
             start = part.stop
         self.clock = weights.clock
         # Only differences matter: the count starts anew where no row waits.
@@ -207,11 +226,14 @@ class Model:
         weights: Any,
         seen: NDArray[np.bool_],
         opened: list[tuple[int, Any]],
+        made: Made | None = None,
     ) -> list[Run]:
-        """Learn coded rows with their lags, run by run."""
+        """Learn coded rows with their lags, run by run; `made` is what was predicted of them."""
         n = len(rows)
         engine = self.open_engine(widths[0][1], rows)
-        if self.lags is not None:
+        if self.lags is not None and made is not None:
+            self.lags.fill(rows, made.lags)
+        elif self.lags is not None:
             arrived: NDArray[np.int64] = np.cumsum(seen) - seen
             self.lags.fill(rows, self.lags.before(values[seen], arrived))
         if self.transform is not None:
@@ -232,8 +254,11 @@ class Model:
             if width < rows.shape[1] or stop - start < n:
                 some, weighed = np.ascontiguousarray(rows[part, :width]), weights.cut(part)
             pace, gain = weighed.per_row
-            engine.learn(some, coded, pace, gain, outputs)
-            active = before.active(outputs)
+            if made is None:
+                engine.learn(some, coded, pace, gain, outputs)
+                active = before.active(outputs)
+            else:
+                active = made.learn(self, before, part, (some, coded, pace, gain, outputs))
             monitored = self.observe(active, before.active(coded), values[part], seen[part])
             runs.append(Run(before, active, monitored))
             self.settle(before)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from .keys import Key, KeyPlaces, Keys
 from .queues import Places, Queue, RaggedQueue
@@ -35,11 +35,16 @@ class Kept(NamedTuple):
     """How many outputs there were then."""
     predicted: Array
     """What the engine predicted then."""
+    made_widths: Places
+    """How many numbers are kept of what its experts made of each row; 0 if nothing is."""
+    made: NDArray[np.floating[Any]]
+    """These numbers."""
 
     @classmethod
-    def of(cls, rows: Array, stamps: Array, arrived: Array, predicted: Array) -> Kept:
-        """Take what must be kept of coded rows."""
+    def of(cls, rows: Array, stamps: Array, arrived: Array, predicted: Array, made: Array) -> Kept:
+        """Take what must be kept of coded rows; `made` begins with NaN where it is not known."""
         at, columns = np.nonzero(rows)
+        known = ~np.isnan(made[:, :1]).all(axis=1)
         n, width = predicted.shape
         return cls(
             np.bincount(at, minlength=n),
@@ -49,12 +54,27 @@ class Kept(NamedTuple):
             arrived,
             np.full(n, width),
             predicted.ravel(),
+            np.where(known, made.shape[1], 0),
+            made[known].ravel(),
         )
 
     def dense(self, width: int) -> Array:
         """Return rows as wide as they would be coded now: what is new since was 0 then."""
         out = np.zeros((len(self.cells), width))
         out[np.repeat(np.arange(len(self.cells)), self.cells), self.columns] = self.values
+        return out
+
+    def made_of(self, width: int, *, alike: bool) -> Array:
+        """Return what experts made of rows, NaN where that is not known or was of other outputs.
+
+        If all outputs were `alike` then, that of one of them was that of all.
+        """
+        out = np.full((len(self.made_widths), width), np.nan)
+        for found in np.unique(self.made_widths[self.made_widths > 0]).tolist():
+            if found == width or (alike and width % found == 0):
+                known = self.made_widths == found
+                made = self.made[np.repeat(known, self.made_widths)].reshape(-1, found)
+                out[known] = np.tile(made, width // found)
         return out
 
     def outputs(self) -> list[Array]:
@@ -71,10 +91,12 @@ class WaitingRows:
         How many may wait.
     expiry : int, float or None
         How long a row may wait, in the unit of `arrived`.
+    made : dtype
+        In which it is kept what experts made of a row.
     """
 
-    def __init__(self, limit: int, expiry: float | None) -> None:
-        self.limit, self.expiry = limit, expiry
+    def __init__(self, limit: int, expiry: float | None, made: DTypeLike = np.float64) -> None:
+        self.limit, self.expiry, self.made_dtype = limit, expiry, made
         self.expired = 0
         """How many rows were given up."""
         self._clear()
@@ -85,6 +107,7 @@ class WaitingRows:
         self._places = KeyPlaces()
         self._cells = RaggedQueue(np.int32, np.float64)
         self._predicted = RaggedQueue(np.float64)
+        self._made = RaggedQueue(self.made_dtype)
         self._stamps, self._arrived = Queue(np.float64), Queue(np.float64)
 
     def __len__(self) -> int:
@@ -200,6 +223,7 @@ class WaitingRows:
         self._places.add(keys)
         self._cells.add(rows.cells, rows.columns, rows.values)
         self._predicted.add(rows.widths, rows.predicted)
+        self._made.add(rows.made_widths, rows.made)
         self._stamps.add(rows.stamps)
         self._arrived.add(rows.arrived)
 
@@ -207,8 +231,9 @@ class WaitingRows:
         """Return what is kept of rows."""
         cells, (columns, values) = self._cells.take(places)
         widths, (predicted,) = self._predicted.take(places)
+        made_widths, (made,) = self._made.take(places)
         stamps, arrived = self._stamps.values[places], self._arrived.values[places]
-        return Kept(cells, columns, values, stamps, arrived, widths, predicted)
+        return Kept(cells, columns, values, stamps, arrived, widths, predicted, made_widths, made)
 
     def all_kept(self) -> Kept:
         """Return what is kept of all rows, oldest first."""
@@ -220,10 +245,11 @@ class WaitingRows:
             return
         self.count -= len(places)
         front = self._places.remove(keys, places)
-        queues: tuple[Any, ...] = (self._cells, self._predicted, self._stamps, self._arrived)
-        for queue in queues:
-            queue.drop(front)
+        for rows in (self._cells, self._predicted, self._made):
+            rows.drop(front)
+        for times in (self._stamps, self._arrived):
+            times.drop(front)
         if self.places > 2 * len(self) + _FEW:  # labels that come out of order leave gaps
-            left, rows = self._places.keys, self.all_kept()
+            left, kept = self._places.keys, self.all_kept()
             self._clear()
-            self.keep(left, rows)
+            self.keep(left, kept)

@@ -205,7 +205,8 @@ class _Arrays(_Old):
             predicted = self.reading.take("waiting_outputs", (len(keys), outputs))
             stamps = -stamps
         arrived = np.arange(len(keys), dtype=np.float64)
-        waiting.keep(check_keys(keys, None), Kept.of(rows, stamps, arrived, predicted))
+        none = np.empty((len(keys), 0))
+        waiting.keep(check_keys(keys, None), Kept.of(rows, stamps, arrived, predicted, none))
         return waiting
 
 

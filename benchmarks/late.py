@@ -1,0 +1,125 @@
+"""Labels that come late: scores of the default on the paper's streams, and on series with a trend.
+
+python benchmarks/late.py                     all of it, a table in Markdown
+python benchmarks/late.py sru-1 debutanizer   some streams
+
+`DFOP_DATA` names the folder of the streams. Rows of the first batch, which nobody can predict, do
+not count. In batches: `predict` of a batch, then `partial_fit(..., late=True)` of it.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from dfop import DFOPClassifier, DFOPRegressor, evaluate, streams
+from dfop.evaluation.sources import in_memory
+
+STREAMS = {
+    "powersupply": 73.0, "electricity": 77.5, "spam": 94.3, "2cdt": 94.5, "hyperplane": 90.5,
+    "sea": 88.3, "weather": 80.3, "luxembourg": 97.3, "sru-1": 0.085, "sru-2": 0.069,
+    "debutanizer": 0.175,
+}  # fmt: skip
+"""With the score wanted in batches of 250: accuracy in percent, or RMSE."""
+MOST = 50_000
+BATCHES = (250, 1000)
+SLOPES = (0.01, 0.1, 1.0)
+COVERAGE, DELAYS = 0.9, (1, 10, 50, 250, 1000)
+
+
+def in_batches(model: Any, X: np.ndarray, y: np.ndarray, size: int, **first: Any) -> np.ndarray:
+    """Predict each batch but the first, then learn it."""
+    told = []
+    for start in range(0, len(y), size):
+        part = slice(start, start + size)
+        if start:
+            told.append(model.predict(X[part]))
+        model.partial_fit(X[part], y[part], late=True, **first)
+    return np.concatenate(told)
+
+
+def score(predicted: np.ndarray, y: np.ndarray) -> float:
+    """RMSE of numbers, else accuracy in percent."""
+    if y.dtype.kind == "f":
+        return float(np.sqrt(np.mean((predicted - y) ** 2)))
+    return 100.0 * float(np.mean(predicted == y))
+
+
+def of_stream(name: str) -> list[float]:
+    """At once, a delay of 50, `evaluate` in batches of 250, and batches."""
+    stream = in_memory(streams.load(name))[:MOST]
+    X, y = np.ascontiguousarray(stream.rows.numbers), np.asarray(stream.y)
+    number = stream.task == "regression"
+    y = y.astype(float) if number else y
+    first = {} if number else {"classes": np.unique(y)}
+
+    def fresh() -> Any:
+        return DFOPRegressor() if number else DFOPClassifier()
+
+    scores = [
+        score(evaluate(fresh(), stream, **how).predictions[skip:], y[skip:])
+        for skip, how in ((1, {}), (50, {"delay": 50}), (250, {"label_batch": 250}))
+    ]
+    for size in BATCHES:
+        scores.append(score(in_batches(fresh(), X, y, size, **first), y[size:]))
+    return scores
+
+
+def trend(slope: float) -> tuple[float, float]:
+    """RMSE in batches of 1,000 of the default, and of the best single filter."""
+    rng = np.random.default_rng(0)
+    t = np.arange(20_000)
+    X = np.c_[t / 1000, rng.normal(size=(len(t), 3))]
+    y = slope * t + X[:, 1:] @ [1.0, -0.5, 0.2] + 0.7 * rng.normal(size=len(t))
+    mus = (0.0, 1e-4, 1e-3, 1e-2)
+    errors = [
+        score(in_batches(model, X, y, 1000), y[1000:])
+        for model in (DFOPRegressor(), *(DFOPRegressor(mu, features="linear") for mu in mus))
+    ]
+    return errors[0], min(errors[1:])
+
+
+def coverage(delay: int) -> float:
+    """How many labels fall into their interval, as the rows came and labels `delay` rows later."""
+    rng = np.random.default_rng(1)
+    n = 20_000
+    X = rng.normal(size=(n, 4))
+    weights = np.cumsum(0.01 * rng.normal(size=(n, 4)), axis=0) + 1.0
+    y = (X * weights).sum(axis=1) + rng.standard_t(5, size=n)
+    model, inside = DFOPRegressor(features="linear"), []
+    step = max(delay // 5, 1)
+    for start in range(0, n, step):
+        keys = range(start, start + step)
+        if start > 2 * delay + 500:
+            low, high = model.predict_interval(X[keys.start : keys.stop], COVERAGE).T
+            inside.append((low <= y[keys.start : keys.stop]) & (y[keys.start : keys.stop] <= high))
+        model.predict_pending(X[keys.start : keys.stop], keys)
+        due = range(start - delay, start - delay + step)
+        if due.start >= 0:
+            model.learn_pending(due, y[due.start : due.stop])
+    return float(np.mean(inside))
+
+
+def main(names: list[str]) -> None:
+    """Print all tables."""
+    print("| stream | at once | delay 50 | evaluate, batches of 250 | 250 | wanted | 1,000 |")
+    print("|---|---|---|---|---|---|---|")
+    for name in names:
+        digits = 2 if STREAMS[name] > 1 else 4
+        at_once, delayed, by_evaluate, small, large = (f"{s:.{digits}f}" for s in of_stream(name))
+        cells = (name, at_once, delayed, by_evaluate, small, str(STREAMS[name]), large)
+        print(f"| {' | '.join(cells)} |", flush=True)
+    if names != list(STREAMS):
+        return
+    print("\n| trend a row | RMSE, batches of 1,000 | best single filter |\n|---|---|---|")
+    for slope in SLOPES:
+        print("| {} | {:.3f} | {:.3f} |".format(slope, *trend(slope)))
+    print(f"\n| delay | intervals of {COVERAGE} cover |\n|---|---|")
+    for delay in DELAYS:
+        print(f"| {delay} | {coverage(delay):.3f} |")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:] or list(STREAMS))
