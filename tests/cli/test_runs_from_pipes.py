@@ -145,3 +145,27 @@ def test_killed_with_signal_nine_and_started_again_is_as_if_nothing_had_happened
 def same_files(a: Path, b: Path):
     for name in ("p.parquet", "m.dfop"):
         assert (a / name).read_bytes() == (b / name).read_bytes()
+
+
+def test_a_pipe_that_begins_again_is_refused_by_its_ids_and_goes_on_with_skip(tmp_path):
+    rows = [f"{i},{i % 7},{i % 7 + 0.5}\n" for i in range(300)]
+    given = [*DFOP, "learn", "-", "-t", "y", "--id", "id", "--forgetting", "0.01", "--quiet",
+             "--checkpoint", "state", "--predictions", "p.csv"]  # fmt: skip
+
+    def send(lines, *further):
+        text = "id,x,y\n" + "".join(lines)
+        return subprocess.run(
+            [*given, *further], input=text, cwd=tmp_path, capture_output=True, text=True
+        )
+
+    assert send(rows[:100]).returncode == 0
+    outcome = send(rows)
+    assert outcome.returncode == 4
+    assert "begins with the first row again (id '0')" in outcome.stderr
+    assert send(rows[:200], "--skip", "100").returncode == 0
+    outcome = send(rows[200:])
+    assert outcome.returncode == 0
+    assert "200 rows of the pipe are committed" in outcome.stderr  # also where it is quiet
+    lines = (tmp_path / "p.csv").read_text().splitlines()[1:]
+    assert [int(line.split(",")[0]) for line in lines] == list(range(1, 301))
+    assert [line.split(",")[1] for line in lines] == [f'"{i}"' for i in range(300)]

@@ -42,7 +42,7 @@ CASES = {
     "latin-1 cell": ("a.csv", "x,y\n1,a\né,b\n".encode("latin1"), {}, ["row 2", "'x'", "UTF-8"]),
     "latin-1 header": ("a.csv", "é,y\n1,a\n".encode("latin1"), {}, ["UTF-8"]),
     "latin-1 arff": ("a.arff", ARFF.encode() + b"1,\xe9\n", {}, ["line 4", "UTF-8"]),
-    "utf-16": ("a.csv", GOOD.encode("utf-16"), {}, ["UTF-8"]),
+    "utf-16": ("a.csv", GOOD.encode("utf-16"), {}, ["UTF-16"]),
     "empty": ("a.csv", "", {}, ["empty"]),
     "header only": ("a.csv", "x,y\n", {}, ["no rows"]),
     "constant class": ("a.csv", "x,y\n1,a\n2,a\n", {}, ["'y'", "only the class 'a'"]),

@@ -105,6 +105,9 @@ class Run:
         self._every_rows, self._every_seconds = every_rows, every_seconds
         self.notes: list[str] = []
         self.stopped: int | None = None
+        self._first_id: str | None = None
+        self._not_again: str | None = None
+        """The id with which a pipe that is taken up must not begin."""
         self._reading = False
         self._good = 0
         self._saved_at, self._saved_rows = monotonic(), 0
@@ -247,7 +250,9 @@ class Run:
             f"going on after row {self.bad.rows:,}, from generation {found.number} of "
             f"{self._folder.path if self._folder else ''}"
         )
+        self._first_id = state.get("first id")
         if not self.stream.reusable:
+            self._not_again = None if self.bad.skip else self._first_id
             self.notes.append(
                 f"{self.bad.rows:,} rows of the pipe are committed: it must go on with row "
                 f"{self.bad.rows + 1:,}; if it begins with the first one again, give "
@@ -326,6 +331,7 @@ class Run:
         ids = None
         if self._id_at is not None:
             batch, ids = without_ids(batch, self._id_at, before + 1)
+            self._check_first(ids[0])
         start = monotonic()
         try:
             ahead = self._labelling.step(batch, y, ids)
@@ -337,6 +343,16 @@ class Run:
             self._predictions.add(self._predicted(numbers, ids, batch, ahead, y), marks)
         self.history.note_bad(self.bad)
         self._kept = self._now()
+
+    def _check_first(self, name: str) -> None:
+        """Refuse a pipe that begins with the first row again: rows would be learned twice."""
+        if name == self._not_again:
+            raise CheckpointError(
+                f"the pipe begins with the first row again ({self.options.id} {name!r}), and "
+                f"{self.resumed:,} rows of it are committed: give --skip {self.resumed}"
+            )
+        self._not_again = None
+        self._first_id = self._first_id or name
 
     def _predicted(
         self, numbers: Any, ids: Any, batch: Batch, ahead: Ahead, y: NDArray[Any]
@@ -386,6 +402,7 @@ class Run:
             "options": self.options.state(),
             "places": self._places.state(),
             "good": self._good,
+            "first id": self._first_id,
             "bad": self._kept["bad"],
             "outputs": outputs,
             "layout": layout_state(self.stream.layout),

@@ -123,7 +123,9 @@ def learn(
 
 def _go(run: Run, outputs: Outputs, progress: Progress, quiet: bool) -> None:
     """Run to the end, or until a signal, and write the results."""
-    for note in [] if quiet else run.notes:
+    # what a pipe must go on with is said in any case: else rows are learned twice
+    silent = quiet and (run.stream.reusable or not run.resumed)
+    for note in [] if silent else run.notes:
         say(note)
     written = monotonic()
     code = 0
