@@ -14,10 +14,9 @@ from .classifier import DFOPClassifier
 from .evaluation import compare, evaluate, holdout
 from .files import ModelFileError, from_bytes, load, save, to_bytes
 from .forgetting import half_life, period
-from .information import Information, LimitError
 from .insight import drift, experts, uncertainty
-from .keyed import Keyed
 from .regressor import DFOPRegressor
+from .scale import Information, Keyed, LimitError
 
 __all__ = [
     "DFOPClassifier",

@@ -350,7 +350,7 @@ def test_directories_and_pipes_are_not_replaced(model, tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(IsADirectoryError):
         save(model, tmp_path / "directory")
-    with pytest.raises(OSError, match="no file"):
+    with pytest.raises(OSError, match="cannot take the place"):
         save(model, tmp_path / "pipe")
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
     with pytest.raises(FileNotFoundError):

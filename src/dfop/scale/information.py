@@ -8,24 +8,24 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from .classifier import DFOPClassifier
-from .core import Filter
-from .engines.build import PRIOR_VARIANCE
-from .engines.filter_triangle import from_filter, to_filter
-from .engines.information import Summary, settled, summarise, then, with_prior
-from .engines.limits import Bounds
-from .files.information import pack_information, unpack_information
-from .files.resuming import resume
-from .forgetting import Automatic, ByClock, Forgetting
-from .model.label_targets import LabelTarget
-from .model.merging import coding_of, decoding_of, merged_columns, merged_targets, read_targets
-from .model.model import Model
-from .model.settings import Settings
-from .model.targets import NumberTarget
-from .regressor import DFOPRegressor
-from .rows.batch import Batch
-from .rows.columns import first_batch, refuse_all_but_numbers
-from .rows.weights import Clock, RowWeights, fade_between, row_weights
+from dfop.classifier import DFOPClassifier
+from dfop.core import Filter
+from dfop.engines.build import PRIOR_VARIANCE
+from dfop.engines.filter_triangle import from_filter, to_filter
+from dfop.engines.information import Summary, settled, summarise, then, with_prior
+from dfop.engines.limits import Bounds
+from dfop.files.information import pack_information, unpack_information
+from dfop.files.resuming import resume
+from dfop.forgetting import Automatic, ByClock, Forgetting
+from dfop.model.label_targets import LabelTarget
+from dfop.model.merging import coding_of, decoding_of, merged_columns, merged_targets, read_targets
+from dfop.model.model import Model
+from dfop.model.settings import Settings
+from dfop.model.targets import NumberTarget
+from dfop.regressor import DFOPRegressor
+from dfop.rows.batch import Batch
+from dfop.rows.columns import first_batch, refuse_all_but_numbers
+from dfop.rows.weights import Clock, RowWeights, fade_between, row_weights
 
 Array = NDArray[np.float64]
 

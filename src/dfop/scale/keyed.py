@@ -8,22 +8,22 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from .core import Filter, KeyedStore, Lock
-from .engines.build import build_engine
-from .engines.keyed import build_store, bytes_per_key, find, place
-from .files.keyed import pack_keyed, unpack_keyed
-from .files.resuming import resume
-from .forgetting import ByClock, ByRows, Duration
-from .model.keyed_design import checked_design, checked_expiry
-from .model.keyed_late import LateRows, Placed
-from .model.keys import check_keys
-from .model.settings import Settings
-from .model.targets import NumberTarget
-from .regressor import DFOPRegressor
-from .rows.batch import Batch
-from .rows.columns import check_columns, first_batch, refuse_all_but_numbers
-from .rows.keys import KeyArray, read_keys
-from .rows.weights import Clock, RowWeights, discounts_of_gaps, read_times, row_weights
+from dfop.core import Filter, KeyedStore, Lock
+from dfop.engines.build import build_engine
+from dfop.engines.keyed import build_store, bytes_per_key, find, place
+from dfop.files.keyed import pack_keyed, unpack_keyed
+from dfop.files.resuming import resume
+from dfop.forgetting import ByClock, ByRows, Duration
+from dfop.model.keyed_design import checked_design, checked_expiry
+from dfop.model.keyed_late import LateRows, Placed
+from dfop.model.keys import check_keys
+from dfop.model.settings import Settings
+from dfop.model.targets import NumberTarget
+from dfop.regressor import DFOPRegressor
+from dfop.rows.batch import Batch
+from dfop.rows.columns import check_columns, first_batch, refuse_all_but_numbers
+from dfop.rows.keys import KeyArray, read_keys
+from dfop.rows.weights import Clock, RowWeights, discounts_of_gaps, read_times, row_weights
 
 Array = NDArray[np.float64]
 Key = int | str
