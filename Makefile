@@ -6,7 +6,7 @@ SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/core/*)
 CXX_FILES := $(wildcard src/core/*.cpp src/core/*.hpp)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast test-kernels lint check format hooks proofs kills automatic bench choose forests sanitize clean
+.PHONY: help demo test test-fast test-kernels lint check format hooks proofs kills automatic bench choose late forests sanitize clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /    make \1\t/' | expand -t 24
@@ -82,6 +82,9 @@ bench: $(VENV)/.bench  ## the benchmark; writes benchmarks/results*
 
 choose: $(VENV)/.dev  ## what each kind of expert is worth on generated families; writes benchmarks/results-choose.md
 	$(BIN)/python benchmarks/choose.py
+
+late: $(VENV)/.dev  ## labels that come late on the paper's streams; writes benchmarks/results-late.md
+	$(BIN)/python benchmarks/late.py > benchmarks/results-late.md
 
 # In a venv of their own: CapyMOA (Java) pins pandas 2.
 FOREST := .venv-forests

@@ -1,6 +1,6 @@
 """Labels that come late: scores of the default on the paper's streams, and on series with a trend.
 
-python benchmarks/late.py                     all of it, a table in Markdown
+make late                                     all of it, to results-late.md
 python benchmarks/late.py sru-1 debutanizer   some streams
 
 `DFOP_DATA` names the folder of the streams. Rows of the first batch, which nobody can predict, do
@@ -104,12 +104,13 @@ def coverage(delay: int) -> float:
 
 def main(names: list[str]) -> None:
     """Print all tables."""
+    print("# Labels that come late\n\nWritten by `make late`; what it says is in `late.py`.\n")
     print("| stream | at once | delay 50 | evaluate, batches of 250 | 250 | wanted | 1,000 |")
     print("|---|---|---|---|---|---|---|")
     for name in names:
         digits = 2 if STREAMS[name] > 1 else 4
-        at_once, delayed, by_evaluate, small, large = (f"{s:.{digits}f}" for s in of_stream(name))
-        cells = (name, at_once, delayed, by_evaluate, small, str(STREAMS[name]), large)
+        scores = [f"{score:.{digits}f}" for score in of_stream(name)]
+        cells = [name, *scores[:4], str(STREAMS[name]), scores[4]]
         print(f"| {' | '.join(cells)} |", flush=True)
     if names != list(STREAMS):
         return

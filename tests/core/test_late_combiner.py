@@ -89,6 +89,18 @@ def test_late_labels_do_not_change_what_experts_learn(coding, outputs):
 
 
 @pytest.mark.parametrize(("coding", "outputs"), CODINGS)
+def test_threads_change_nothing(coding, outputs):
+    rng = np.random.default_rng(8)
+    X, Y = stream(rng, coding, outputs, 1500)
+    ends = [400, 401, 900, 1500]
+    one, other = bank_of(coding, outputs), bank_of(coding, outputs)
+    other.threads = 3
+    expected = learn_in_batches(one, X, Y, ends)
+    assert learn_in_batches(other, X, Y, ends).tobytes() == expected.tobytes()
+    assert bits(one) == bits(other)
+
+
+@pytest.mark.parametrize(("coding", "outputs"), CODINGS)
 def test_a_restored_bank_goes_on_with_both(coding, outputs):
     rng = np.random.default_rng(7)
     X, Y = stream(rng, coding, outputs, 300)
