@@ -6,7 +6,7 @@ SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/core/*)
 CXX_FILES := $(wildcard src/core/*.cpp src/core/*.hpp)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast test-kernels lint check format hooks proofs kills automatic bench choose late forests sanitize clean
+.PHONY: $(shell grep -oE '^[a-z-]+:' $(MAKEFILE_LIST) | tr -d :)
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /    make \1\t/' | expand -t 24
@@ -62,7 +62,7 @@ hooks: $(VENV)/.dev  ## check what you commit, at every commit
 	$(BIN)/pre-commit install
 
 check: $(VENV)/.dev  ## the tests alone
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+	$(BIN)/python -m pytest -n 3 -m "not slow"  # some wait for others most of the time
 
 kills: $(VENV)/.dev  ## kill, fill up and fuzz `dfop learn`, the long form
 	$(BIN)/python -m pytest -m slow --timeout 7200 tests/checkpoints tests/cli
@@ -80,18 +80,58 @@ bench: $(VENV)/.bench  ## the benchmark; writes benchmarks/results*
 	$(BIN)/python benchmarks/run.py
 	$(BIN)/python benchmarks/cli.py
 
+default: $(VENV)/.dev  ## speed of the default learner on an idle machine; writes benchmarks/results-default.md
+	$(BIN)/python benchmarks/default.py
+
 choose: $(VENV)/.dev  ## what each kind of expert is worth on generated families; writes benchmarks/results-choose.md
 	$(BIN)/python benchmarks/choose.py
 
-late: $(VENV)/.dev  ## labels that come late on the paper's streams; writes benchmarks/results-late.md
+own-experts: $(VENV)/.bench  ## LightGBM retrained, alone and as an expert of the default; writes benchmarks/results-own-experts.md
+	$(BIN)/python benchmarks/own_experts.py
+
+alarms:  ## alarms beside the detectors of River and CapyMOA (needs Java); writes benchmarks/results-alarms.md
+	$(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/python -m pip install --quiet '.[peers]'
+	.venv-peers/bin/python benchmarks/alarms.py > benchmarks/results-alarms.md
+
+late: $(VENV)/.dev  ## labels that come late alarms on the paper's streams; writes benchmarks/results-late.md
 	$(BIN)/python benchmarks/late.py > benchmarks/results-late.md
 
-# In a venv of their own: CapyMOA (Java) pins pandas 2.
-FOREST := .venv-forests
-forests:  ## the automatic learner against forests (needs Java)
-	$(PYTHON) -m venv $(FOREST)
-	$(FOREST)/bin/python -m pip install --quiet '.[bench,forests]'
-	$(FOREST)/bin/python benchmarks/automatic.py
+sketch: $(VENV)/.dev  ## less storage: Spam and generated text; writes benchmarks/results-sketch.md
+	$(BIN)/python benchmarks/sketch.py > benchmarks/results-sketch.md
+
+monitor: $(VENV)/.dev  ## what a monitor costs a single filter; writes benchmarks/results-monitor.md
+	$(BIN)/python benchmarks/monitor.py > benchmarks/results-monitor.md
+
+calibration: $(VENV)/.dev  ## whether probabilities come true; writes benchmarks/results-calibration.md
+	$(BIN)/python benchmarks/calibration.py > benchmarks/results-calibration.md
+
+partial-fit: $(VENV)/.dev  ## whether partial_fit forgets: scikit-learn's learners and ours after a change
+	$(BIN)/python benchmarks/partial_fit.py
+
+# In a venv of their own: CapyMOA (Java) pins pandas 2. A killed run goes on where it was.
+PEERS := .venv-peers
+peers:  ## the default against other stream learners (needs Java); writes benchmarks/results-peers*, results-families*
+	$(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install --quiet '.[peers]'
+	cd benchmarks && ../$(PEERS)/bin/python -m peers paper
+	cd benchmarks && ../$(PEERS)/bin/python -m peers families
+
+# In a venv of their own: PySpark needs pandas 2.
+SPARK := .venv-spark
+$(SPARK)/.made: $(SOURCES)
+	$(PYTHON) -m venv $(SPARK)
+	$(SPARK)/bin/python -m pip install --quiet --editable '.[spark]' pytest pytest-timeout hypothesis --config-settings=build-dir=build/spark
+	touch $@
+
+test-spark: $(SPARK)/.made  ## the tests of dfop.spark (needs Java 17)
+	$(SPARK)/bin/python -m pytest -q -m "not slow" tests/spark
+
+spark-kills: $(SPARK)/.made  ## machines of Spark are killed at random moments, 20 runs; results are in docs/proofs.md
+	$(SPARK)/bin/python -m pytest -m slow --timeout 7200 tests/spark
+
+bench-spark: $(SPARK)/.made  ## Spark against one process; writes benchmarks/results-spark.md
+	$(SPARK)/bin/python benchmarks/spark.py
 
 SAN := .venv-sanitize
 sanitize:  ## the tests that reach the C++, with it under AddressSanitizer and UBSan
@@ -104,4 +144,4 @@ sanitize:  ## the tests that reach the C++, with it under AddressSanitizer and U
 	$(NUMERIC) tests/rows tests/files --ignore tests/faces/test_sklearn_contract.py
 
 clean:  ## remove everything that was built
-	rm -rf $(VENV) .venv-sanitize .venv-forests build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	rm -rf $(VENV) .venv-sanitize .venv-peers .venv-spark build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

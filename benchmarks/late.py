@@ -81,13 +81,18 @@ def trend(slope: float) -> tuple[float, float]:
     return errors[0], min(errors[1:])
 
 
-def coverage(delay: int) -> float:
-    """How many labels fall into their interval, as the rows came and labels `delay` rows later."""
+def coverage(delay: int, *, level: bool = False) -> float:
+    """How many labels fall into their interval, as the rows came and labels `delay` rows later.
+
+    Weights walk, or a level as fast as the noise.
+    """
     rng = np.random.default_rng(1)
     n = 20_000
     X = rng.normal(size=(n, 4))
     weights = np.cumsum(0.01 * rng.normal(size=(n, 4)), axis=0) + 1.0
     y = (X * weights).sum(axis=1) + rng.standard_t(5, size=n)
+    if level:
+        y = np.cumsum(rng.normal(size=n)) + rng.normal(size=n)
     model, inside = DFOPRegressor(features="linear"), []
     step = max(delay // 5, 1)
     for start in range(0, n, step):
@@ -117,9 +122,10 @@ def main(names: list[str]) -> None:
     print("\n| trend a row | RMSE, batches of 1,000 | best single filter |\n|---|---|---|")
     for slope in SLOPES:
         print("| {} | {:.3f} | {:.3f} |".format(slope, *trend(slope)))
-    print(f"\n| delay | intervals of {COVERAGE} cover |\n|---|---|")
+    print(f"\n| delay | intervals of {COVERAGE} cover, walking weights | a walking level |")
+    print("|---|---|---|")
     for delay in DELAYS:
-        print(f"| {delay} | {coverage(delay):.3f} |")
+        print(f"| {delay} | {coverage(delay):.3f} | {coverage(delay, level=True):.3f} |")
 
 
 if __name__ == "__main__":

@@ -7,11 +7,14 @@ python benchmarks/paths.py OTHER/bin/python      another build beside it, in tur
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from typing import Any
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # threads that wait for work would count as CPU time
 
 import numpy as np
 

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import csv
-import os
-import platform
 from collections.abc import Callable, Iterator
-from importlib.metadata import distributions, version
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,7 +11,7 @@ from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from peers import (
+from contenders import (
     ARRAY,
     PADASIP,
     PEAK,
@@ -27,6 +24,7 @@ from peers import (
     SGD,
     TIGHT,
 )
+from machine import machine
 
 Table = dict[tuple[object, object], float]
 
@@ -63,6 +61,10 @@ PEERS_OF = {
     RIVER: (RIVER_LINEAR, RIVER_BAYES, SGD),
 }
 
+PACKAGES = (
+    "dfop", "numpy", "scipy", "scikit-learn", "river", "padasip", "polars", "polars-ols"
+)  # fmt: skip
+
 INTRODUCTION = """\
 # Benchmarks
 
@@ -83,7 +85,7 @@ are checked to predict alike.
   least squares.
 - *{peak}*: fused multiply-adds alone, at 3 d^2 flops a row.
 
-The automatic learner's speed: [results-automatic](results-automatic.md).
+The automatic learner's speed, and other stream learners': [results-peers](results-peers.md).
 """
 
 
@@ -114,7 +116,7 @@ def markdown(results: Results) -> str:
         "## Resident memory after n rows of 10 features, MB",
         grid(results.memory, "n", "{:.1f}".format),
         "## Machine and versions",
-        machine(),
+        machine(PACKAGES),
     ]
     return "\n\n".join(section.strip() for section in sections if section) + "\n"
 
@@ -188,40 +190,6 @@ def targets(speed: Table) -> str:
                 ]
             )
     return aligned(lines)
-
-
-def machine(also: tuple[str, ...] = ()) -> str:
-    packages = (
-        "dfop",
-        "numpy",
-        "scipy",
-        "scikit-learn",
-        "river",
-        "padasip",
-        "polars",
-        "polars-ols",
-        *(package for package in also if installed(package)),
-    )
-    return "\n".join(
-        [
-            f"- {processor()}, {os.cpu_count()} cores; {platform.system()} {platform.machine()}",
-            f"- Python {platform.python_version()}; "
-            + ", ".join(f"{package} {version(package)}" for package in packages),
-        ]
-    )
-
-
-def installed(package: str) -> bool:
-    return any(found.name == package for found in distributions())
-
-
-def processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor()
-    found = (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
-    return next(found, platform.processor())
 
 
 # -- CSV ------------------------------------------------------------------------------------------

@@ -10,9 +10,9 @@ import numpy as np
 
 import dfop.river
 import report
+from contenders import CAP, CONTENDERS, LAM, MU, PRIOR_VARIANCE, Stream, check_same_model
 from dfop import DFOPRegressor
 from dfop.core import Filter
-from peers import CAP, CONTENDERS, LAM, MU, PRIOR_VARIANCE, Stream, check_same_model
 from timing import seconds_per_unit
 
 HERE = Path(__file__).parent

@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 import numpy as np
@@ -5,8 +6,11 @@ import pytest
 from hypothesis import settings
 
 # How long an example takes depends on what else the machine does: it says nothing of the code.
-settings.register_profile("dfop", deadline=None)
+# Where CI is set the examples are the same every time; elsewhere each run draws new ones.
+settings.register_profile("dfop", deadline=None, derandomize="CI" in os.environ, print_blob=True)
 settings.load_profile("dfop")
+
+os.environ.setdefault("MPLBACKEND", "agg")  # pictures are drawn, but no window shows them
 
 # Doctests are collected everywhere; these hold none, and would clash by name.
 collect_ignore_glob = ["conftest.py", "*/conftest.py"]
@@ -47,7 +51,7 @@ THOROUGH = {
     ],
     "files": ["crash_safety", "forged", "old_formats"],
     "hostile": ["hostile", "hostile_automatic"],
-    "model": ["automatic_properties", "electricity", "splits", "threads"],
+    "model": ["automatic_properties", "electricity", "own_experts", "splits", "threads"],
     "paper": ["automatic", "evidence", "paper_numbers", "targets"],
     "report": ["in_a_browser", "page"],
     "rows": ["coder", "named_rows"],

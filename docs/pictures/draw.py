@@ -6,7 +6,7 @@ import matplotlib as mpl
 import numpy as np
 
 from dfop import DFOPRegressor
-from dfop.plotting import COLOURS, GREY, new_axes
+from dfop.insight.plotting import COLOURS, GREY, new_axes
 
 HERE = Path(__file__).parent
 ROWS = 6000

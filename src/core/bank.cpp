@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
 #include <utility>
 
 namespace dfop {
@@ -11,6 +10,11 @@ namespace {
 constexpr std::size_t kBlockRows = 128;
 // With fewer rows at a time, waking threads takes about as long as what they would do.
 constexpr std::size_t kFewestRows = 16;
+// Rows whose features are mapped by one thread at a time.
+constexpr std::size_t kSliceRows = 16;
+
+// Whether a row of that age shows how features are distributed: not if it is predicted only.
+bool shows(double age) { return !(std::isinf(age) && age > 0.0); }
 
 void enlarge(std::vector<double>& part, std::size_t size) {
     if (part.size() < size) part.resize(size);
@@ -66,57 +70,18 @@ Bank::Workspace& Bank::workspace() {
     return space;
 }
 
-Bank::Bank(std::size_t features, const BankDesign& design)
-    : features_(features), design_(design), standardised_(is_standardised(design)),
-      binned_(is_binned(design)), standardiser_(features), bins_(binned_ ? features : 0),
-      errors_(design.experts.size()) {
-    for (const MapDesign& map : design_.maps)
-        maps_.emplace_back(map.kind, features, map.width, map.count);
-    for (const ExpertDesign& expert : design_.experts) experts_.push_back(fresh_expert(expert));
-    design_.targets.clear();
-    for (const TargetDesign& target : design.targets) add_target(target);
+void Bank::scale_row(const double* row, std::size_t t, Workspace& space) const {
+    if (binned_) bins_.find(row, space.bins.data() + t * features_);
+    if (standardised_) standardiser_.standardise(row, space.z.data() + t * features_);
 }
 
-Expert Bank::fresh_expert(const ExpertDesign& expert) const {
-    using enum ExpertDesign::Kind;
-    switch (expert.kind) {
-        case filter:
-            return FilterExpert(
-                expert, Filter(maps_[expert.map].size(), 0, design_.intercept,
-                               design_.prior_variance, design_.relative_prior, design_.cap));
-        case no_change: return NoChange();
-        case quick_forest:
-        case careful_forest:
-        case residual_forest: return Forest(forest_kind(expert.kind), features_);
-        case majority: return LabelExpert<Majority>(features_, expert.mu);
-        case gaussian_bayes: return LabelExpert<GaussianBayes>(features_, expert.mu);
-        case histogram_bayes: return LabelExpert<HistogramBayes>(features_, expert.mu);
-        case discriminant: return LabelExpert<Discriminant>(features_, expert.mu);
-        case prototypes: return LabelExpert<Prototypes>(features_, expert.mu);
-    }
-    throw std::invalid_argument("there is no such kind of expert");
-}
-
-void Bank::add_target(const TargetDesign& target) {
-    design_.targets.push_back(target);
-    combiners_.emplace_back(target.coding, target.outputs, design_.experts.size());
-    if (target.late) combiners_.back().open_late();
-    outputs_ += target.outputs;
-    for (Expert& expert : experts_)
-        std::visit([&](auto& kind) { kind.add_target(target); }, expert);
-}
-
-void Bank::view_row(const double* row, std::size_t t, Workspace& space) const {
-    std::uint8_t* bins = space.bins.data() + t * features_;
-    double* z = space.z.data() + t * features_;
-    if (binned_) bins_.find(row, bins);
-    if (standardised_) standardiser_.standardise(row, z);
+void Bank::map_row(std::size_t t, Workspace& space) const {
     for (std::size_t i = 0; i < maps_.size(); ++i) {
         double* view = space.views[i].data() + t * maps_[i].size();
         if (maps_[i].kind() == FeatureMap::Kind::ranks)
-            bins_.ranks(bins, view);
+            bins_.ranks(space.bins.data() + t * features_, view);
         else
-            maps_[i].apply(z, view);
+            maps_[i].apply(space.z.data() + t * features_, view);
     }
 }
 
@@ -132,6 +97,8 @@ ExpertRows Bank::rows_of(const double* X, const Block& block, Workspace& space) 
             space.bins.data(),
             &bins_,
             nullptr,
+            nullptr,
+            own_,
             block.seen.data(),
             {&kZero, 0},
             {&kZero, 0},
@@ -162,10 +129,17 @@ std::size_t Bank::made_size() const {
     return size;
 }
 
+// Tasks on the rows of a block, on threads where that pays.
+template <class Task>
+void Bank::run(std::size_t count, std::size_t rows, const Task& task) const {
+    if (threads_ > 1 && rows >= kFewestRows) return ThreadPool::shared().run(count, threads_, task);
+    for (std::size_t i = 0; i < count; ++i) task(i);
+}
+
 // Experts learn a block, the combination follows. Experts do not need it, so with several threads
 // it takes one block while the experts take the next.
 void Bank::learn(const double* X, std::size_t n, const double* Y, PerRow elapsed, PerRow age,
-                 double* yhat, double* made) {
+                 double* yhat, double* made, const double* given) {
     Workspace& space = workspace();
     space.ranges.clear();
     for (const LateCombiner& combiner : combiners_) space.ranges.push_back(combiner.range());
@@ -182,6 +156,7 @@ void Bank::learn(const double* X, std::size_t n, const double* Y, PerRow elapsed
         ExpertRows seen = rows_of(X + t * features_, block, space);
         seen.elapsed = elapsed.from(t);
         seen.age = age.from(t);
+        seen.given = given_from(given, t);
         learn_block(seen, block, waiting);
         waiting = &block;
         if (threads_ == 1) combine(*std::exchange(waiting, nullptr));
@@ -198,9 +173,7 @@ void Bank::learn_block(const ExpertRows& rows, Block& block, Block* waiting) {
         else
             learn_expert(experts - 1 - (i - before), rows, block);
     };
-    const std::size_t threads = block.rows < kFewestRows ? 1 : threads_;
-    if (threads > 1) return ThreadPool::shared().run(before + experts, threads, task);
-    for (std::size_t i = 0; i < before + experts; ++i) task(i);
+    run(before + experts, block.rows, task);
 }
 
 // An expert that corrects another one learns right behind it.
@@ -233,7 +206,7 @@ std::size_t Bank::block_rows(std::size_t n, PerRow age) const {
     if (!binned_ || bins_.rows_to_redraw() >= most) return most;
     std::size_t rows = 0;
     for (std::size_t left = bins_.rows_to_redraw(); rows < most && left > 0; ++rows)
-        if (!std::isinf(age[rows])) --left;
+        if (shows(age[rows])) --left;
     return rows;
 }
 
@@ -249,10 +222,16 @@ void Bank::redraw_bins() {
 void Bank::view_rows(const double* X, PerRow age, Block& block, Workspace& space) {
     for (std::size_t t = 0; t < block.rows; ++t) {
         block.seen[t] = !std::isinf(age[t]);
-        view_row(X + t * features_, t, space);
-        if (standardised_ && block.seen[t]) standardiser_.update(X + t * features_);
-        if (binned_ && block.seen[t]) bins_.learn(X + t * features_);
+        scale_row(X + t * features_, t, space);
+        if (!shows(age[t])) continue;
+        if (standardised_) standardiser_.update(X + t * features_);
+        if (binned_) bins_.learn(X + t * features_);
     }
+    const auto map_slice = [&](std::size_t i) {
+        const std::size_t end = std::min((i + 1) * kSliceRows, block.rows);
+        for (std::size_t t = i * kSliceRows; t < end; ++t) map_row(t, space);
+    };
+    run((block.rows + kSliceRows - 1) / kSliceRows, block.rows, map_slice);
 }
 
 void Bank::bound_labels(const double* Y, Block& block, Workspace& space) const {
@@ -277,7 +256,10 @@ void Bank::record_errors(const Block& block) {
             std::size_t o = 0;
             for (const TargetDesign& target : design_.targets)
                 for (const std::size_t end = o + target.outputs; o < end; ++o) {
-                    const double error = target.shadow ? 0.0 : labels[o] - predicted[o];
+                    // who has no answer is as wrong as the prediction without it
+                    const double said =
+                        std::isnan(predicted[o]) ? block.yhat[t * outputs_ + o] : predicted[o];
+                    const double error = target.shadow ? 0.0 : labels[o] - said;
                     sum += error * error;
                 }
             space.squared[k] = sum;
@@ -287,10 +269,11 @@ void Bank::record_errors(const Block& block) {
 }
 
 // Blocks of rows do not depend on each other here, so each thread takes whole ones.
-void Bank::predict(const double* X, std::size_t n, double* yhat, double* made) const {
+void Bank::predict(const double* X, std::size_t n, double* yhat, double* made,
+                   const double* given) const {
     const auto predict_from = [&](std::size_t i) {
         const std::size_t start = i * kBlockRows, rows = std::min(kBlockRows, n - start);
-        Block& block = predict_block(X + start * features_, rows);
+        Block& block = predict_block(X + start * features_, rows, given_from(given, start));
         double* of_block = made ? made + start * made_size() : nullptr;
         each_target(*this, of_block, [&](std::size_t c, std::size_t first, Made of_target) {
             combiners_[c].predict({rows, outputs_, block.predictions.data() + first, rows, nullptr,
@@ -304,10 +287,29 @@ void Bank::predict(const double* X, std::size_t n, double* yhat, double* made) c
         for (std::size_t i = 0; i < blocks; ++i) predict_from(i);
 }
 
+void Bank::remake(const double* X, std::size_t n, double* made) const {
+    const std::size_t size = made_size();
+    std::vector<double> now(size), yhat(outputs_);
+    for (std::size_t t = 0; t < n; ++t) {
+        double* of_row = made + t * size;
+        bool first = false;
+        each_target(*this, of_row, [&](std::size_t c, std::size_t, Made then) {
+            if (then.values && combiners_[c].outputs() > 0) first |= combiners_[c].came_first(then);
+        });
+        if (!first) continue;
+        predict(X + t * features_, 1, yhat.data(), now.data());
+        each_target(*this, of_row, [&](std::size_t c, std::size_t, Made then) {
+            if (!then.values || combiners_[c].outputs() == 0) return;
+            if (!combiners_[c].came_first(then)) return;
+            combiners_[c].take({now.data() + (then.values - of_row), size, then.of_output}, then);
+        });
+    }
+}
+
 void Bank::predict_each(const double* X, std::size_t n, double* predictions) const {
     for (std::size_t start = 0; start < n; start += kBlockRows) {
         const std::size_t rows = std::min(kBlockRows, n - start);
-        Block& block = predict_block(X + start * features_, rows);
+        Block& block = predict_block(X + start * features_, rows, nullptr);
         for (std::size_t k = 0; k < experts_.size(); ++k)
             std::copy_n(block.predictions_of(k, outputs_), rows * outputs_,
                         predictions + (k * n + start) * outputs_);
@@ -315,13 +317,17 @@ void Bank::predict_each(const double* X, std::size_t n, double* predictions) con
 }
 
 // In the workspace of this thread.
-Bank::Block& Bank::predict_block(const double* X, std::size_t n) const {
+Bank::Block& Bank::predict_block(const double* X, std::size_t n, const double* given) const {
     Workspace& space = workspace();
     Block& block = space.blocks[0];
     space.fit(n, *this);
     block.fit(n, *this);
-    for (std::size_t t = 0; t < n; ++t) view_row(X + t * features_, t, space);
+    for (std::size_t t = 0; t < n; ++t) {
+        scale_row(X + t * features_, t, space);
+        map_row(t, space);
+    }
     ExpertRows rows = rows_of(X, block, space);
+    rows.given = given;
     for (std::size_t k = 0; k < experts_.size(); ++k) {
         if (design_.experts[k].kind == ExpertDesign::Kind::residual_forest)
             rows.base = block.predictions_of(design_.experts[k].map, outputs_);
@@ -337,15 +343,16 @@ void Bank::forget(double elapsed) {
 
 // Labels of rows that came one after the other.
 void Bank::learn_late(const double* X, std::size_t n, const double* Y, const double* stamps,
-                      double now, double* made) {
+                      double now, double* made, const double* given) {
     Workspace& space = workspace();
     space.fit(n, *this);
     for (std::size_t t = 0; t < n; ++t) space.age[t] = now - stamps[t];
-    learn(X, n, Y, {&kZero, 0}, {space.age.data(), 1}, space.yhat.data(), made);
+    learn(X, n, Y, {&kZero, 0}, {space.age.data(), 1}, space.yhat.data(), made, given);
 }
 
 double Bank::replay(const double* X, const double* Y, Steps steps, PerRow elapsed, double* stamps,
-                    double now, double* yhat, double* made) {
+                    double now, double* yhat, double* made, const double* given_first,
+                    const double* given_late) {
     const std::size_t size = made_size();
     for (std::size_t i = 0; i < steps.count; ++i) {
         const std::int64_t step = steps.values[i];
@@ -353,7 +360,8 @@ double Bank::replay(const double* X, const double* Y, Steps steps, PerRow elapse
         const double *row = X + s * features_, *label = Y + s * outputs_;
         if (step < 0) {
             const std::size_t rows = steps.in_line(i, kBlockRows);
-            learn_late(row, rows, label, stamps + s, now, made + s * size);
+            learn_late(row, rows, label, stamps + s, now, made + s * size,
+                       given_from(given_late, s));
             i += rows - 1;
             continue;
         }
@@ -363,74 +371,15 @@ double Bank::replay(const double* X, const double* Y, Steps steps, PerRow elapse
         for (std::size_t t = s; t < s + std::max<std::size_t>(alike, 1); ++t)
             stamps[t] = now += elapsed[t];
         if (alike > 0) {
-            learn(row, alike, label, elapsed.from(s), {&kZero, 0}, yhat + s * outputs_);
+            learn(row, alike, label, elapsed.from(s), {&kZero, 0}, yhat + s * outputs_, nullptr,
+                  given_from(given_first, s));
             i += 2 * alike - 1;
         } else {
-            predict(row, 1, yhat + s * outputs_, made + s * size);
+            predict(row, 1, yhat + s * outputs_, made + s * size, given_from(given_first, s));
             forget(elapsed[s]);
         }
     }
     return now;
-}
-
-void Bank::add_features(std::size_t count) {
-    features_ += count;
-    standardiser_.add_features(count);
-    if (binned_) bins_.add_features(count);
-    for (FeatureMap& map : maps_) map.add_features(count);
-    for (std::size_t k = 0; k < experts_.size(); ++k) {
-        std::size_t added = count;
-        if (const auto* filter = std::get_if<FilterExpert>(&experts_[k]))
-            added = maps_[design_.experts[k].map].size() - filter->filter().features();
-        if (added > 0) std::visit([&](auto& kind) { kind.add_features(added); }, experts_[k]);
-    }
-}
-
-void Bank::add_outputs(std::size_t count) {
-    outputs_ += count;
-    design_.targets.back().outputs += count;
-    combiners_.back().add_outputs(count);
-    for (Expert& expert : experts_)
-        std::visit([&](auto& kind) { kind.add_outputs(count); }, expert);
-}
-
-void Bank::add_number_targets(std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) add_target({Coding::number, 1});
-}
-
-void Bank::drop_first_target() {
-    for (Expert& expert : experts_)
-        std::visit([](auto& kind) { kind.drop_first_target(); }, expert);
-    outputs_ -= design_.targets.front().outputs;
-    combiners_.erase(combiners_.begin());
-    design_.targets.erase(design_.targets.begin());
-}
-
-void Bank::settle() {
-    if (binned_) settle_part("bins", [&] { bins_.settle(); });
-    for (std::size_t i = 0; i < maps_.size(); ++i)
-        settle_part("map " + std::to_string(i), [&] { maps_[i].settle(); });
-    for (std::size_t k = 0; k < experts_.size(); ++k)
-        settle_part("expert " + std::to_string(k),
-                    [&] { std::visit([](auto& kind) { kind.settle(); }, experts_[k]); });
-    std::size_t output = 0;
-    for (std::size_t c = 0; c < combiners_.size(); ++c) {
-        settle_part("target " + std::to_string(c), [&] { combiners_[c].settle(); });
-        for (std::size_t o = 0; o < combiners_[c].outputs(); ++o, ++output)
-            settle_part("output " + std::to_string(output),
-                        [&] { combiners_[c].settle_output(o); });
-    }
-    settle_part("errors", [&] { errors_.settle(); });
-}
-
-std::vector<double> Bank::weights() const {
-    std::vector<double> all;
-    for (const LateCombiner& combiner : combiners_)
-        for (std::size_t o = 0; o < combiner.outputs(); ++o) {
-            const std::vector<double> of_output = combiner.expert_weights(o);
-            all.insert(all.end(), of_output.begin(), of_output.end());
-        }
-    return all;
 }
 
 }  // namespace dfop

@@ -68,22 +68,31 @@ public:
 
     // Predicts every row before its label is read, then learns it. `elapsed` is the time that
     // passes with the row, in rows: c for a row that stands for c of them. `age` is how long ago
-    // the row came, infinite for one that shall be predicted only.
+    // the row came, infinite for one that shall be predicted only, -infinite for one without a label:
+    // it is predicted, its time passes, and it shows how features are distributed.
     // Of a row that was predicted before, `made` says what was: `made_size` numbers, which begin with
     // NaN where that is not known.
+    // `given` are the answers of experts outside: of row t, the j-th of them and output o at
+    // [(t * own + j) * outputs + o], NaN where it has none. Without them nobody has an answer.
     void learn(const double* X, std::size_t n, const double* Y, PerRow elapsed, PerRow age,
-               double* yhat, double* made = nullptr);
-    void predict(const double* X, std::size_t n, double* yhat, double* made = nullptr) const;
+               double* yhat, double* made = nullptr, const double* given = nullptr);
+    void predict(const double* X, std::size_t n, double* yhat, double* made = nullptr,
+                 const double* given = nullptr) const;
     std::size_t made_size() const;
+    // Predicts rows that wait since before the first label once more, so that experts are compared
+    // by what they say of rows to come even in the first labels that come together.
+    void remake(const double* X, std::size_t n, double* made) const;
     // Of every expert: of expert k, row t, output o at [(k * n + t) * outputs + o].
     void predict_each(const double* X, std::size_t n, double* predictions) const;
     // forget(1) and then a row with no time is the same, bit for bit, as a row with time 1.
     void forget(double elapsed);
 
     // Labels that come late, as Filter::replay; `now` and the stamps count time. What was made of
-    // rows is put down when they come and read when their label does.
+    // rows is put down when they come and read when their label does. Of the answers from outside
+    // there are two: when a row comes, and when its label does.
     double replay(const double* X, const double* Y, Steps steps, PerRow elapsed, double* stamps,
-                  double now, double* yhat, double* made);
+                  double now, double* yhat, double* made, const double* given_first = nullptr,
+                  const double* given_late = nullptr);
 
     void add_features(std::size_t count);  // as if they had been there, always 0
     // To the last target, a class label: copies of its last output, see Combiner::add_outputs.
@@ -100,6 +109,7 @@ public:
 
     std::size_t features() const { return features_; }
     std::size_t outputs() const { return outputs_; }
+    std::size_t own() const { return own_; }  // experts outside
     const BankDesign& design() const { return design_; }
     // outputs x experts: what each expert counts in the prediction.
     std::vector<double> weights() const;
@@ -118,7 +128,10 @@ private:
 
     void add_target(const TargetDesign& target);
     Expert fresh_expert(const ExpertDesign& expert) const;
-    void view_row(const double* row, std::size_t t, Workspace& space) const;
+    template <class Task>
+    void run(std::size_t count, std::size_t rows, const Task& task) const;
+    void scale_row(const double* row, std::size_t t, Workspace& space) const;
+    void map_row(std::size_t t, Workspace& space) const;
     ExpertRows rows_of(const double* X, const Block& block, Workspace& space) const;
     std::size_t block_rows(std::size_t n, PerRow age) const;
     void redraw_bins();
@@ -128,14 +141,18 @@ private:
     void learn_expert(std::size_t k, ExpertRows rows, Block& block);
     void combine(Block& block);
     void record_errors(const Block& block);
-    Block& predict_block(const double* X, std::size_t n) const;
+    Block& predict_block(const double* X, std::size_t n, const double* given) const;
     void learn_late(const double* X, std::size_t n, const double* Y, const double* stamps,
-                    double now, double* made);
+                    double now, double* made, const double* given);
+    // The answers from row t on.
+    const double* given_from(const double* given, std::size_t t) const {
+        return given ? given + t * own_ * outputs_ : nullptr;
+    }
     // Calls `each(target, first output, what was made)` for all targets.
     template <class Self, class Each>
     static void each_target(Self& self, double* made, const Each& each);
 
-    std::size_t features_, outputs_ = 0, threads_ = 1;
+    std::size_t features_, outputs_ = 0, own_ = 0, threads_ = 1;
     BankDesign design_;
     bool standardised_, binned_;
     Standardiser standardiser_;

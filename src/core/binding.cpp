@@ -127,6 +127,15 @@ void make(GuardedFilter* g, std::size_t features, std::size_t outputs, bool inte
         Filter(features, outputs, intercept, prior_variance, false, cap, kernel_named(kernel)), {}};
 }
 
+void set_prior(GuardedFilter& g, const Matrix& U, const Vector& D, const Matrix& weights) {
+    const auto held = g.lock();
+    const std::size_t d = g.model.features() + g.model.intercept();
+    require(U.shape(0) == d && U.shape(1) == d && D.shape(0) == d, "U or D has the wrong shape");
+    require(weights.shape(0) == g.model.outputs() && weights.shape(1) == d,
+            "weights has the wrong shape");
+    g.model.set_prior(U.data(), D.data(), weights.data());
+}
+
 void add_features(GuardedFilter& g, std::size_t count) {
     const auto held = g.lock();
     g.model.add_features(count);
@@ -176,6 +185,7 @@ void bind_filter(nb::module_& m) {
              "pace"_a, "stamps"_a.noconvert(), "now"_a, "out"_a.noconvert())
         .def("forget", &forget, "discount"_a)
         .def("forget", &forget_rows, "discount"_a.noconvert())
+        .def("set_prior", &set_prior, "U"_a.noconvert(), "D"_a.noconvert(), "weights"_a.noconvert())
         .def("add_features", &add_features, "count"_a)
         .def("add_outputs", &add_outputs, "count"_a)
         .def("drop_output", &drop_output, "k"_a)
@@ -216,6 +226,7 @@ NB_MODULE(_native, m) {
     bind_coder(m);
     bind_keyed(m);
     bind_rows(m);
+    bind_sketch(m);
     bind_uncertainty(m);
 
     m.def(
@@ -225,16 +236,21 @@ NB_MODULE(_native, m) {
             return first_unusable(values.data(), values.size());
         },
         "values"_a.noconvert());
-    // For tests: cosines as waves have them, in place.
-    m.def(
-        "cosines",
-        [](const Out& values, const std::string& kernel) {
-            const Kernel* found = find_kernel(kernel);
-            require(found != nullptr, "there is no such kernel");
-            found->cosines(values.data(), values.size());
-        },
-        "values"_a.noconvert(), "kernel"_a);
+    // For tests: functions as the kernels have them, in place.
+    const auto bind_function = [&](const char* name, auto of_kernel) {
+        m.def(
+            name,
+            [of_kernel](const Out& values, const std::string& kernel) {
+                const Kernel* found = find_kernel(kernel);
+                require(found != nullptr, "there is no such kernel");
+                (found->*of_kernel)(values.data(), values.size());
+            },
+            "values"_a.noconvert(), "kernel"_a);
+    };
+    bind_function("cosines", &Kernel::cosines);
+    bind_function("exponentials", &Kernel::exponentials);
     m.attr("LARGEST") = kLargest;
+    m.attr("SMALLEST") = kSmallest;
 }
 
 }  // namespace

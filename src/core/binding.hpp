@@ -20,6 +20,7 @@ using StepArray = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb:
 using Stamps = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Out = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using OutOfEach = nb::ndarray<double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+using OfEach = nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
 // A model that may be called from several threads; each call waits for the one before it. The
 // lock is taken without the GIL, so that a holder that waits for the GIL can go on.
@@ -76,6 +77,7 @@ void bind_bank(nb::module_& m);
 void bind_coder(nb::module_& m);
 void bind_keyed(nb::module_& m);
 void bind_rows(nb::module_& m);
+void bind_sketch(nb::module_& m);
 void bind_uncertainty(nb::module_& m);
 
 }  // namespace dfop

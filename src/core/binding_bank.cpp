@@ -1,9 +1,11 @@
 // The Python face of the bank.
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
+#include <optional>
 #include <tuple>
 
 #include "bank.hpp"
@@ -19,9 +21,10 @@ using GuardedBank = Guarded<Bank>;
 // In the order of the enumerations.
 constexpr const char* kMaps[] = {"linear", "fourier", "products", "sparse", "ranks"};
 // A filter is named by the number of its map.
-constexpr const char* kKinds[] = {
-    "filter",   "no_change",      "quick_forest",    "careful_forest", "residual_forest",
-    "majority", "gaussian_bayes", "histogram_bayes", "discriminant",   "prototypes"};
+constexpr const char* kKinds[] = {"filter",         "no_change",       "quick_forest",
+                                  "careful_forest", "residual_forest", "majority",
+                                  "gaussian_bayes", "histogram_bayes", "discriminant",
+                                  "prototypes",     "given",           "sketch"};
 constexpr const char* kCodings[] = {"number", "margin", "one_hot"};
 
 template <class Enum, std::size_t N>
@@ -66,15 +69,17 @@ ExpertTuple tuple_of(const ExpertDesign& expert) {
     return {std::string(kKinds[static_cast<int>(expert.kind)]), expert.mu, expert.walk};
 }
 
-// A residual forest names the linear filter that it corrects by its mu; that one comes before it.
+// A residual forest names the linear filter, or the sketch of one, that it corrects by its mu; that one comes before it.
 std::size_t corrected(const BankDesign& design, const ExpertDesign& forest) {
     for (std::size_t k = 0; &design.experts[k] != &forest; ++k) {
         const ExpertDesign& expert = design.experts[k];
-        if (expert.kind == ExpertDesign::Kind::filter && expert.mu == forest.mu &&
-            expert.walk == 0.0 && design.maps[expert.map].kind == FeatureMap::Kind::linear)
-            return k;
+        const bool linear = expert.kind == ExpertDesign::Kind::filter &&
+                            design.maps[expert.map].kind == FeatureMap::Kind::linear;
+        const bool sketched = expert.kind == ExpertDesign::Kind::sketch;
+        if ((linear || sketched) && expert.mu == forest.mu && expert.walk == 0.0) return k;
     }
-    throw nb::value_error("a residual_forest follows the linear filter whose mu it has");
+    throw nb::value_error(
+        "a residual_forest follows the linear filter or the sketch whose mu it has");
 }
 
 BankDesign design_of(const std::vector<nb::tuple>& targets, const std::vector<MapTuple>& maps,
@@ -89,6 +94,9 @@ BankDesign design_of(const std::vector<nb::tuple>& targets, const std::vector<Ma
     for (ExpertDesign& expert : design.experts)
         if (expert.kind == ExpertDesign::Kind::residual_forest)
             expert.map = corrected(design, expert);
+    std::size_t own = 0;
+    for (ExpertDesign& expert : design.experts)
+        if (expert.kind == ExpertDesign::Kind::given) expert.map = own++;
     return design;
 }
 
@@ -133,8 +141,19 @@ void restore(GuardedBank& g, const nb::dict& state) {
     });
 }
 
+// Answers of experts outside: (rows, experts, outputs).
+using MaybeGiven = std::optional<OfEach>;
+
+const double* answers(const MaybeGiven& given, std::size_t n, const Bank& bank) {
+    if (!given) return nullptr;
+    require(
+        given->shape(0) == n && given->shape(1) == bank.own() && given->shape(2) == bank.outputs(),
+        "given has the wrong shape");
+    return given->data();
+}
+
 void learn(GuardedBank& g, const Matrix& X, const Matrix& Y, const Vector& elapsed,
-           const Vector& age, const Out& out) {
+           const Vector& age, const Out& out, const MaybeGiven& given) {
     const std::size_t n = X.shape(0);
     const auto held = g.lock();
     require(X.shape(1) == g.model.features(), "X has the wrong number of columns");
@@ -142,8 +161,9 @@ void learn(GuardedBank& g, const Matrix& X, const Matrix& Y, const Vector& elaps
     require(out.shape(0) == n && out.shape(1) == g.model.outputs(), "out has the wrong shape");
     const PerRow time = per_row(elapsed, n, "elapsed has the wrong length");
     const PerRow since = per_row(age, n, "age has the wrong length");
+    const double* said = answers(given, n, g.model);
     nb::gil_scoped_release release;
-    g.model.learn(X.data(), n, Y.data(), time, since, out.data());
+    g.model.learn(X.data(), n, Y.data(), time, since, out.data(), nullptr, said);
 }
 
 void check_made(const Out& made, std::size_t n, const Bank& bank) {
@@ -151,7 +171,7 @@ void check_made(const Out& made, std::size_t n, const Bank& bank) {
 }
 
 void learn_made(GuardedBank& g, const Matrix& X, const Matrix& Y, const Vector& elapsed,
-                const Vector& age, const Out& out, const Out& made) {
+                const Vector& age, const Out& out, const Out& made, const MaybeGiven& given) {
     const std::size_t n = X.shape(0);
     const auto held = g.lock();
     require(X.shape(1) == g.model.features(), "X has the wrong number of columns");
@@ -160,18 +180,39 @@ void learn_made(GuardedBank& g, const Matrix& X, const Matrix& Y, const Vector& 
     check_made(made, n, g.model);
     const PerRow time = per_row(elapsed, n, "elapsed has the wrong length");
     const PerRow since = per_row(age, n, "age has the wrong length");
+    const double* said = answers(given, n, g.model);
     nb::gil_scoped_release release;
-    g.model.learn(X.data(), n, Y.data(), time, since, out.data(), made.data());
+    g.model.learn(X.data(), n, Y.data(), time, since, out.data(), made.data(), said);
 }
 
-void predict_made(GuardedBank& g, const Matrix& X, const Out& out, const Out& made) {
+void predict_given(GuardedBank& g, const Matrix& X, const Out& out, const OfEach& given) {
+    const std::size_t n = X.shape(0);
+    const auto held = g.lock();
+    require(X.shape(1) == g.model.features(), "X has the wrong number of columns");
+    require(out.shape(0) == n && out.shape(1) == g.model.outputs(), "out has the wrong shape");
+    const double* said = answers(given, n, g.model);
+    nb::gil_scoped_release release;
+    g.model.predict(X.data(), n, out.data(), nullptr, said);
+}
+
+void predict_made(GuardedBank& g, const Matrix& X, const Out& out, const Out& made,
+                  const MaybeGiven& given) {
     const std::size_t n = X.shape(0);
     const auto held = g.lock();
     require(X.shape(1) == g.model.features(), "X has the wrong number of columns");
     require(out.shape(0) == n && out.shape(1) == g.model.outputs(), "out has the wrong shape");
     check_made(made, n, g.model);
+    const double* said = answers(given, n, g.model);
     nb::gil_scoped_release release;
-    g.model.predict(X.data(), n, out.data(), made.data());
+    g.model.predict(X.data(), n, out.data(), made.data(), said);
+}
+
+void remake(GuardedBank& g, const Matrix& X, const Out& made) {
+    const auto held = g.lock();
+    require(X.shape(1) == g.model.features(), "X has the wrong number of columns");
+    check_made(made, X.shape(0), g.model);
+    nb::gil_scoped_release release;
+    g.model.remake(X.data(), X.shape(0), made.data());
 }
 
 void forget(GuardedBank& g, double elapsed) {
@@ -187,7 +228,7 @@ void forget_rows(GuardedBank& g, const Vector& elapsed) {
 
 double replay(GuardedBank& g, const Matrix& X, const Matrix& Y, const StepArray& steps,
               const Vector& elapsed, const Stamps& stamps, double now, const Out& out,
-              const Out& made) {
+              const Out& made, const MaybeGiven& given_first, const MaybeGiven& given_late) {
     const std::size_t n = X.shape(0);
     const auto held = g.lock();
     require(X.shape(1) == g.model.features(), "X has the wrong number of columns");
@@ -197,9 +238,11 @@ double replay(GuardedBank& g, const Matrix& X, const Matrix& Y, const StepArray&
     const PerRow time = per_row(elapsed, n, "elapsed has the wrong length");
     check_made(made, n, g.model);
     const Steps order = steps_of(steps, n);
+    const double* first = answers(given_first, n, g.model);
+    const double* late = answers(given_late, n, g.model);
     nb::gil_scoped_release release;
     return g.model.replay(X.data(), Y.data(), order, time, stamps.data(), now, out.data(),
-                          made.data());
+                          made.data(), first, late);
 }
 
 void add_features(GuardedBank& g, std::size_t count) {
@@ -311,17 +354,21 @@ void bind_bank(nb::module_& m) {
         .def("__init__", &make, "features"_a, "targets"_a, "maps"_a, "experts"_a, "intercept"_a,
              "prior_variance"_a, "relative_prior"_a, "cap"_a)
         .def("learn", &learn, "X"_a.noconvert(), "Y"_a.noconvert(), "elapsed"_a.noconvert(),
-             "age"_a.noconvert(), "out"_a.noconvert())
+             "age"_a.noconvert(), "out"_a.noconvert(), "given"_a.noconvert() = nb::none())
         .def("predict", &predict<Bank>, "X"_a.noconvert(), "out"_a.noconvert())
+        .def("predict", &predict_given, "X"_a.noconvert(), "out"_a.noconvert(),
+             "given"_a.noconvert())
         .def("predict_each", &predict_each, "X"_a.noconvert(), "out"_a.noconvert())
         .def("learn_made", &learn_made, "X"_a.noconvert(), "Y"_a.noconvert(),
              "elapsed"_a.noconvert(), "age"_a.noconvert(), "out"_a.noconvert(),
-             "made"_a.noconvert())
+             "made"_a.noconvert(), "given"_a.noconvert() = nb::none())
         .def("predict_made", &predict_made, "X"_a.noconvert(), "out"_a.noconvert(),
-             "made"_a.noconvert())
+             "made"_a.noconvert(), "given"_a.noconvert() = nb::none())
+        .def("remake", &remake, "X"_a.noconvert(), "made"_a.noconvert())
         .def("replay", &replay, "X"_a.noconvert(), "Y"_a.noconvert(), "steps"_a.noconvert(),
              "pace"_a.noconvert(), "stamps"_a.noconvert(), "now"_a, "out"_a.noconvert(),
-             "made"_a.noconvert())
+             "made"_a.noconvert(), "given_first"_a.noconvert() = nb::none(),
+             "given_late"_a.noconvert() = nb::none())
         .def("forget", &forget, "elapsed"_a)
         .def("forget", &forget_rows, "elapsed"_a.noconvert())
         .def("add_outputs", &add_outputs, "count"_a)
@@ -350,6 +397,7 @@ void bind_bank(nb::module_& m) {
             })
         .def_prop_ro("features", [](GuardedBank& g) { return g.model.features(); })
         .def_prop_ro("outputs", [](GuardedBank& g) { return g.model.outputs(); })
+        .def_prop_ro("own", [](GuardedBank& g) { return g.model.own(); })
         .def_prop_ro("made_size", [](GuardedBank& g) { return g.model.made_size(); })
         .def_prop_ro("intercept", [](GuardedBank& g) { return g.model.design().intercept; })
         .def_prop_ro("prior_variance",

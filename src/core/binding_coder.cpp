@@ -234,6 +234,18 @@ nb::object clean_text(nb::handle text) {
     return is_gap_word(stripped) ? nb::none() : to_python(stripped);
 }
 
+nb::object describe(GuardedCoder& g) {
+    const auto held = g.lock();
+    return describe_columns(g.model);
+}
+
+// A call without arguments.
+template <auto Method>
+auto locked(GuardedCoder& g) {
+    const auto held = g.lock();
+    return (g.model.*Method)();
+}
+
 void bind_class(nb::module_& m) {
     nb::class_<GuardedCoder>(m, "Coder")
         .def(
@@ -254,27 +266,11 @@ void bind_class(nb::module_& m) {
                 return g.model.open_lags(count);
             },
             "count"_a)
-        .def("begin",
-             [](GuardedCoder& g) {
-                 const auto held = g.lock();
-                 g.model.begin();
-             })
-        .def("commit",
-             [](GuardedCoder& g) {
-                 const auto held = g.lock();
-                 g.model.commit();
-             })
-        .def("rollback",
-             [](GuardedCoder& g) {
-                 const auto held = g.lock();
-                 g.model.rollback();
-             })
+        .def("begin", &locked<&Coder::begin>)
+        .def("commit", &locked<&Coder::commit>)
+        .def("rollback", &locked<&Coder::rollback>)
         .def("kinds", &kinds)
-        .def("describe",
-             [](GuardedCoder& g) {
-                 const auto held = g.lock();
-                 return describe_columns(g.model);
-             })
+        .def("describe", &describe)
         .def("state", &state)
         .def(
             "restore",
@@ -292,11 +288,7 @@ void bind_class(nb::module_& m) {
                 return label_columns(g.model, names);
             },
             "names"_a)
-        .def_prop_ro("lags",
-                     [](GuardedCoder& g) {
-                         const auto held = g.lock();
-                         return g.model.lags();
-                     })
+        .def_prop_ro("lags", &locked<&Coder::lags>)
         .def_prop_ro("shared",
                      [](GuardedCoder& g) {
                          const auto held = g.lock();

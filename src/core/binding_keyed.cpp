@@ -1,4 +1,5 @@
 // The Python face of the store of many filters. Values are checked by the callers in Python.
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -17,6 +18,8 @@ using Numbers = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::d
 using Entries = nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Flags = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Column = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Ranks = nb::ndarray<std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Shown = std::pair<Out, Ranks>;  // what is predicted, and the ranks of classes
 
 // Keys stay where Python has them; the caller keeps them alive.
 Keys read_keys(const KeyedStore& store, nb::handle given) {
@@ -39,9 +42,14 @@ Keys read_keys(const KeyedStore& store, nb::handle given) {
     return keys;
 }
 
-void make(GuardedStore* g, const GuardedFilter& design, bool text, std::size_t most_keys,
-          double idle_rows, double idle_time) {
-    new (g) GuardedStore{KeyedStore(design.model, text, {most_keys, idle_rows, idle_time}), {}};
+// `classes` are as many as labels have, None for numbers.
+void make(GuardedStore* g, const GuardedFilter& design, std::optional<std::size_t> classes,
+          bool text, std::size_t most_keys, double idle_rows, double idle_time) {
+    const std::size_t known = classes.value_or(0), outputs = design.model.outputs();
+    require(!classes || outputs == 1 + known || (outputs == 1 && known <= 2),
+            "outputs that do not fit the classes");
+    const KeyedModel model(design.model, classes.has_value(), known);
+    new (g) GuardedStore{KeyedStore(model, text, {most_keys, idle_rows, idle_time}), {}};
 }
 
 // Seconds, whole nanoseconds, or nothing.
@@ -87,57 +95,76 @@ void find(GuardedStore& g, nb::handle given, const Entries& entries) {
     g.model.find(keys, entries.data());
 }
 
-void check_rows(const KeyedStore& store, const StepArray& entries, const Matrix& X,
-                const Out& out) {
+void forget(GuardedStore& g, nb::handle given) {
+    const auto held = g.lock();
+    const Keys keys = read_keys(g.model, given);
+    g.model.forget(keys);
+}
+
+KeyedStore::Out check_rows(const KeyedStore& store, const StepArray& entries, const Matrix& X,
+                           const Shown& shown) {
     const std::size_t n = entries.size();
-    const Filter& design = store.design();
+    const KeyedModel& design = store.design();
+    const auto& [out, ranks] = shown;
     require(X.shape(0) == n && X.shape(1) == design.features(), "X has the wrong shape");
     require(out.shape(0) == n && out.shape(1) == design.outputs(), "out has the wrong shape");
+    require(ranks.shape(0) == n && ranks.shape(1) == design.classes(), "ranks of another shape");
     for (std::size_t t = 0; t < n; ++t)
         require(entries.data()[t] == -1 || store.has(entries.data()[t]), "there is no such entry");
+    return {out.data(), ranks.data()};
+}
+
+void check_targets(const KeyedModel& design, const double* Y, std::size_t n) {
+    if (!design.labels()) return;
+    for (std::size_t t = 0; t < n; ++t)
+        require(Y[t] >= 0.0 && Y[t] < static_cast<double>(design.classes()), "no such class");
 }
 
 void learn(GuardedStore& g, const StepArray& entries, const Flags& fresh, const Matrix& X,
-           const Matrix& Y, const std::pair<Vector, Vector>& pace, const Out& out) {
+           const Matrix& Y, const std::pair<Vector, Vector>& pace, const Shown& shown) {
     const auto held = g.lock();
     const std::size_t n = entries.size();
-    check_rows(g.model, entries, X, out);
-    require(Y.shape(0) == n && Y.shape(1) == out.shape(1), "Y has the wrong shape");
+    const KeyedStore::Out out = check_rows(g.model, entries, X, shown);
+    const KeyedModel& design = g.model.design();
+    require(Y.shape(0) == n && Y.shape(1) == design.targets(), "Y has the wrong shape");
+    check_targets(design, Y.data(), n);
     require(fresh.size() == n, "fresh has another length");
     const PerRow lam = per_row(pace.first, n, "discount has the wrong length");
     const PerRow log_lam = per_row(pace.second, n, "log_discount has the wrong length");
     nb::gil_scoped_release release;
-    g.model.learn(entries.data(), fresh.data(), n, X.data(), Y.data(), lam, log_lam, out.data());
+    g.model.learn(entries.data(), fresh.data(), n, X.data(), Y.data(), lam, log_lam, out);
 }
 
-void predict_rows(GuardedStore& g, const StepArray& entries, const Matrix& X, const Out& out) {
+void predict_rows(GuardedStore& g, const StepArray& entries, const Matrix& X, const Shown& shown) {
     const auto held = g.lock();
-    check_rows(g.model, entries, X, out);
+    const KeyedStore::Out out = check_rows(g.model, entries, X, shown);
     nb::gil_scoped_release release;
-    g.model.predict(entries.data(), entries.size(), X.data(), out.data());
+    g.model.predict(entries.data(), entries.size(), X.data(), out);
 }
 
 void arrive(GuardedStore& g, const StepArray& entries, const Flags& fresh, const Matrix& X,
             const std::pair<Vector, Vector>& pace, const Column& stamps, const Column& tickets,
-            const Out& out) {
+            const Shown& shown) {
     const auto held = g.lock();
     const std::size_t n = entries.size();
-    check_rows(g.model, entries, X, out);
+    const KeyedStore::Out out = check_rows(g.model, entries, X, shown);
     require(fresh.size() == n && stamps.size() == n && tickets.size() == n,
             "stamps have another length");
     const PerRow lam = per_row(pace.first, n, "discount has the wrong length");
     const PerRow log_lam = per_row(pace.second, n, "log_discount has the wrong length");
     nb::gil_scoped_release release;
     g.model.arrive(entries.data(), fresh.data(), n, X.data(), lam, log_lam, stamps.data(),
-                   tickets.data(), out.data());
+                   tickets.data(), out);
 }
 
 bool learn_late(GuardedStore& g, std::int64_t entry, const Vector& x, const Vector& y, double stamp,
                 double ticket) {
     const auto held = g.lock();
-    require(x.size() == g.model.design().features() && y.size() == g.model.design().outputs(),
+    const KeyedModel& design = g.model.design();
+    require(x.size() == design.features() && y.size() == design.targets(),
             "x or y has the wrong length");
-    require(g.model.has(entry), "there is no such entry");
+    check_targets(design, y.data(), 1);
+    require(entry == -1 || g.model.has(entry), "there is no such entry");
     return g.model.learn_late(entry, x.data(), y.data(), stamp, ticket);
 }
 
@@ -149,7 +176,20 @@ void forget_late(GuardedStore& g, std::int64_t entry, double ticket) {
 GuardedFilter* filter(GuardedStore& g, std::int64_t entry) {
     const auto held = g.lock();
     require(g.model.has(entry), "there is no such entry");
-    return new GuardedFilter{g.model.filter(entry), {}};
+    return new GuardedFilter{g.model.model(entry).filter(), {}};
+}
+
+std::vector<double> ranks(GuardedStore& g, std::int64_t entry) {
+    const auto held = g.lock();
+    require(g.model.has(entry), "there is no such entry");
+    return g.model.model(entry).ranks();
+}
+
+void grow(GuardedStore& g, std::size_t features, std::size_t classes, std::size_t most_keys) {
+    const auto held = g.lock();
+    require(classes == 0 || g.model.design().labels(), "numbers have no classes");
+    nb::gil_scoped_release release;
+    g.model.grow(features, classes, most_keys);
 }
 
 nb::tuple last(GuardedStore& g, std::int64_t entry) {
@@ -163,6 +203,7 @@ nb::dict snapshot(GuardedStore& g) {
     const auto held = g.lock();
     KeyedStore::Snapshot now = g.model.snapshot();
     const std::size_t n = now.touched.size(), size = g.model.record_size();
+    const std::size_t late = now.late.size() / 4;
     nb::dict out;
     out["numbers"] = nb::cast(now.numbers);
     out["texts"] = nb::cast(now.texts);
@@ -174,6 +215,9 @@ nb::dict snapshot(GuardedStore& g) {
     out["now"] = nb::make_tuple(now.now.seconds, now.now.ticks);
     out["evicted"] = now.evicted;
     out["expired"] = now.expired;
+    out["tickets"] = now.tickets;
+    out["late"] = to_array(std::move(now.late), {late, 4});
+    out["entries"] = nb::cast(now.entries);
     return out;
 }
 
@@ -193,11 +237,14 @@ void restore(GuardedStore& g, const nb::dict& state) {
                                   {seconds, ticks},
                                   nb::cast<double>(state["rows"]),
                                   nb::cast<double>(state["evicted"]),
-                                  nb::cast<double>(state["expired"])};
+                                  nb::cast<double>(state["expired"]),
+                                  nb::cast<double>(state["tickets"]),
+                                  numbers("late"),
+                                  {}};
     const std::size_t n = g.model.text() ? in.texts.size() : in.numbers.size();
     hold(g.model.size() == 0, "the store is not empty");
     hold(in.seconds.size() == n && in.ticks.size() == n && in.touched.size() == n &&
-             in.records.size() == n * g.model.record_size(),
+             in.records.size() == n * g.model.record_size() && in.late.size() % 4 == 0,
          "records that do not fit the keys");
     g.model.restore(in);
 }
@@ -206,24 +253,33 @@ void restore(GuardedStore& g, const nb::dict& state) {
 
 void bind_keyed(nb::module_& m) {
     nb::class_<GuardedStore>(m, "KeyedStore")
-        .def("__init__", &make, "design"_a, "text"_a, "most_keys"_a, "idle_rows"_a, "idle_time"_a)
+        .def("__init__", &make, "design"_a, "classes"_a.none(), "text"_a, "most_keys"_a,
+             "idle_rows"_a, "idle_time"_a)
         .def("place", &place, "keys"_a, "times"_a.none(), "entries"_a.noconvert(),
              "fresh"_a.noconvert(), "gaps"_a.noconvert())
         .def("first_backwards", &first_backwards, "keys"_a, "times"_a)
         .def("find", &find, "keys"_a, "entries"_a.noconvert())
         .def("learn", &learn, "entries"_a.noconvert(), "fresh"_a.noconvert(), "X"_a.noconvert(),
-             "Y"_a.noconvert(), "pace"_a, "out"_a.noconvert())
+             "Y"_a.noconvert(), "pace"_a, "shown"_a.noconvert())
         .def("predict", &predict_rows, "entries"_a.noconvert(), "X"_a.noconvert(),
-             "out"_a.noconvert())
+             "shown"_a.noconvert())
         .def("arrive", &arrive, "entries"_a.noconvert(), "fresh"_a.noconvert(), "X"_a.noconvert(),
-             "pace"_a, "stamps"_a.noconvert(), "tickets"_a.noconvert(), "out"_a.noconvert())
+             "pace"_a, "stamps"_a.noconvert(), "tickets"_a.noconvert(), "shown"_a.noconvert())
         .def("learn_late", &learn_late, "entry"_a, "x"_a.noconvert(), "y"_a.noconvert(), "stamp"_a,
              "ticket"_a)
         .def("forget_late", &forget_late, "entry"_a, "ticket"_a)
+        .def("forget", &forget, "keys"_a)
         .def("filter", &filter, "entry"_a, nb::rv_policy::take_ownership)
+        .def("ranks", &ranks, "entry"_a)
+        .def("grow", &grow, "features"_a, "classes"_a, "most_keys"_a)
         .def("last", &last, "entry"_a)
         .def("snapshot", &snapshot)
         .def("restore", &restore, "state"_a)
+        .def("limited_rows",
+             [](GuardedStore& g) {
+                 const auto held = g.lock();
+                 return g.model.limited_rows();
+             })
         .def("__len__", [](GuardedStore& g) { return g.model.size(); })
         .def_prop_ro("text", [](GuardedStore& g) { return g.model.text(); })
         .def_prop_ro("record_bytes", [](GuardedStore& g) { return g.model.record_bytes(); })

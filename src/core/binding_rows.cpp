@@ -59,7 +59,7 @@ double target_of(PyObject* y) {
         PyErr_Format(
             PyExc_ValueError,
             "y is %R: y must be finite and below 2**500 in magnitude, and no text or date; "
-            "convert or drop it before learning",
+            "convert or drop it before learning (semi=True takes rows without a target)",
             y);
         throw nb::python_error();
     }
@@ -94,7 +94,7 @@ public:
     double step_number(PyObject* row, PyObject* y) {
         const double target = target_of(y);
         const Call call(*this, one_output());
-        return learn_row(row, &target)[0];
+        return learn_coded(code_row(row), &target)[0];
     }
 
     std::vector<double> predict_outputs(nb::handle row) {
@@ -102,11 +102,14 @@ public:
         return predict_row(row.ptr());
     }
 
-    // The number of the class that the outputs stand for; a margin is the first of them.
-    std::size_t predict_class(nb::handle row, bool margin) {
+    // The number of the class that the outputs stand for, of those met; a margin is the first output.
+    std::size_t predict_class(nb::handle row, bool margin, std::size_t met) {
         const Call call(*this, 0);
         const std::vector<double>& outputs = predict_row(row.ptr());
-        return choose([&](std::size_t k) { return outputs[k]; }, outputs.size(), margin);
+        const std::size_t count = std::min(outputs.size(), met);
+        if (count == 0) return 0;
+        const std::size_t k = choose([&](std::size_t i) { return outputs[i]; }, count, margin);
+        return std::min(k, met - 1);
     }
 
     nb::object step(nb::handle row, nb::handle given) {
@@ -115,7 +118,9 @@ public:
         require(first_unusable(y.data(), y.size()) == y.size(),
                 "targets must be finite and below 2**500 in magnitude");
         const Call call(*this, y.size());
-        return copy_to_array(learn_row(row.ptr(), y.data()));
+        const double* x = code_row(row.ptr());
+        last_.assign(x, x + engine_.features());
+        return copy_to_array(learn_coded(x, y.data()));
     }
 
     // Codes a row without learning it, as a matrix of one row.
@@ -126,6 +131,14 @@ public:
         const npy_intp shape[] = {1, static_cast<npy_intp>(coder_.model.width())};
         nb::object out = new_array(2, shape);
         std::copy_n(x, coder_.model.width(), data_of(out));
+        return out;
+    }
+
+    // The row of the last step as it was coded, as a matrix of one row.
+    nb::object last_row() const {
+        const npy_intp shape[] = {1, static_cast<npy_intp>(last_.size())};
+        nb::object out = new_array(2, shape);
+        std::copy(last_.begin(), last_.end(), data_of(out));
         return out;
     }
 
@@ -203,6 +216,7 @@ private:
     }
 
     const double* code_row(PyObject* row) {
+        needed_engine();
         check_width();
         const double* x = rows_.code(row, true);
         coder_.model.commit();
@@ -215,11 +229,6 @@ private:
         yhat_.resize(engine_.outputs());
         engine_.learn(x, y, yhat_.data());
         return yhat_;
-    }
-
-    const std::vector<double>& learn_row(PyObject* row, const double* y) {
-        needed_engine();
-        return learn_coded(code_row(row), y);
     }
 
     // Coded columns that the engine has not learned yet count as 0.
@@ -237,7 +246,7 @@ private:
     Lock& lock_;
     RowEngine engine_;
     DictCoder rows_;
-    std::vector<double> yhat_;
+    std::vector<double> yhat_, last_;
     bool busy_ = false, warned_ = false;
 };
 
@@ -367,13 +376,14 @@ void bind_rows(nb::module_& m) {
             },
             "x"_a.none(), "y"_a.none())
         .def("predict_outputs", &NamedRows::predict_outputs, "x"_a.none())
-        .def("predict_class", &NamedRows::predict_class, "x"_a.none(), "margin"_a)
+        .def("predict_class", &NamedRows::predict_class, "x"_a.none(), "margin"_a, "met"_a)
         .def("step", &NamedRows::step, "x"_a.none(), "targets"_a)
         .def(
             "code", [](NamedRows& rows, nb::handle x) { return rows.code(x, true); }, "x"_a.none())
         .def(
             "code_to_predict", [](NamedRows& rows, nb::handle x) { return rows.code(x, false); },
             "x"_a.none())
+        .def("last_row", &NamedRows::last_row)
         .def("rollback", &NamedRows::rollback)
         .def("use", &NamedRows::use, "engine"_a.none())
         .def("set_lags", &NamedRows::set_lags, "values"_a.none())

@@ -49,7 +49,7 @@ struct StateReader {
         std::size_t width = 1;
         for (std::size_t i = 1; i < field.shape.size(); ++i) width *= field.shape[i];
         std::vector<std::size_t> shape = field.shape;
-        shape[0] = values->size() / width;
+        shape[0] = width > 0 ? values->size() / width : 0;
         state[field.name.c_str()] =
             to_array(std::vector<double>(values->begin(), values->end()), shape);
     }

@@ -1,16 +1,19 @@
 // The Python face of the parts that a bank of experts embeds, so that each can be run alone over
 // arrays.
-#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <concepts>
+#include <string>
+#include <tuple>
 
-#include "alarm.hpp"
 #include "binding_state.hpp"
 #include "calibration.hpp"
 #include "error_record.hpp"
 #include "intervals.hpp"
 #include "moved.hpp"
+#include "watch.hpp"
 
 using namespace nanobind::literals;
 
@@ -27,7 +30,7 @@ void visit_fields(Part* part, Visitor& visit) {
 template <class Part, class Visitor>
     requires std::same_as<std::remove_const_t<Part>, Calibration>
 void visit_fields(Part* part, Visitor& visit) {
-    Calibration::fields(part->classes(), part, visit);
+    Calibration::fields(part->classes(), part->shared(), part, visit);
 }
 template <class Part, class Visitor>
     requires std::same_as<std::remove_const_t<Part>, ErrorRecord>
@@ -35,9 +38,9 @@ void visit_fields(Part* part, Visitor& visit) {
     ErrorRecord::fields(part->experts(), part, visit);
 }
 template <class Part, class Visitor>
-    requires std::same_as<std::remove_const_t<Part>, Alarm>
+    requires std::same_as<std::remove_const_t<Part>, Watch>
 void visit_fields(Part* part, Visitor& visit) {
-    Alarm::fields(part, visit);
+    Watch::fields(part->features(), part->outputs(), part, visit);
 }
 
 template <class Part>
@@ -72,6 +75,24 @@ nb::object track(Intervals& part, const Matrix& errors) {
     return to_array(std::move(widths), {n, m, Intervals::kLevels});
 }
 
+// Goes through rows that come and targets that come, in their order; see Steps. Of every row it is
+// put down what is said when it comes, and read when its target comes.
+void replay(Intervals& part, const Matrix& errors, const StepArray& order, const Out& said) {
+    const std::size_t n = errors.shape(0), m = part.outputs();
+    require(errors.shape(1) == m, "errors has the wrong number of columns");
+    require(said.shape(0) == n && said.shape(1) == part.said_size(), "said has the wrong shape");
+    const Steps steps = steps_of(order, n);
+    for (std::size_t i = 0; i < steps.count; ++i) {
+        const std::int64_t step = steps.values[i];
+        const auto s = static_cast<std::size_t>(step < 0 ? ~step : step);
+        double* of_row = said.data() + s * said.shape(1);
+        if (step < 0)
+            part.update(errors.data() + s * m, of_row);
+        else
+            part.say(of_row);
+    }
+}
+
 nb::object half_widths(const Intervals& part) {
     std::vector<double> widths(part.outputs() * Intervals::kLevels);
     part.half_widths(widths.data());
@@ -104,12 +125,36 @@ nb::object calibrate(Calibration& part, const Matrix& scores, const Labels& labe
     return to_array(std::move(p), {n, part.classes()});
 }
 
-// (row, rows since the errors began to rise) of each alarm.
-std::vector<std::pair<std::size_t, std::size_t>> watch(Alarm& part, const Vector& squared_errors) {
-    std::vector<std::pair<std::size_t, std::size_t>> found;
-    for (std::size_t t = 0; t < squared_errors.shape(0); ++t)
-        if (const std::size_t rows = part.update(squared_errors.data()[t]))
-            found.emplace_back(t, rows);
+// An alarm: the step at which it rang, how many rows ago the change began, its kind, and the
+// columns that changed.
+using Found = std::tuple<std::size_t, std::size_t, std::string, std::vector<std::size_t>>;
+
+// Goes through rows that come and targets that come, in their order; see Steps.
+std::vector<Found> watch(Watch& part, const Matrix& X, const Matrix& predicted,
+                         const Matrix& targets, const StepArray& order) {
+    const std::size_t n = X.shape(0), m = predicted.shape(1);
+    require(X.shape(1) == part.features(), "X has the wrong number of columns");
+    require(part.outputs() == 0 || part.outputs() == m, "one column per output is needed");
+    require(predicted.shape(0) == n && targets.shape(0) == n && targets.shape(1) == m,
+            "predicted and targets have the wrong shape");
+    const Steps steps = steps_of(order, n);
+    std::vector<Found> found;
+    std::vector<double> error(m);
+    for (std::size_t i = 0; i < steps.count; ++i) {
+        const std::int64_t step = steps.values[i];
+        const auto s = static_cast<std::size_t>(step < 0 ? ~step : step);
+        const double *x = X.data() + s * X.shape(1), *made = predicted.data() + s * m;
+        if (step >= 0) {
+            if (part.arrive(x, made))
+                found.emplace_back(i, InputAlarm::kRows, "inputs", part.inputs().rang());
+            continue;
+        }
+        for (std::size_t o = 0; o < m; ++o) error[o] = targets.data()[s * m + o] - made[o];
+        const Alarm::Result result = part.judge(x, made, error.data(), m);
+        if (result.ring != Ring::none)
+            found.emplace_back(i, result.rows, result.ring == Ring::jump ? "jump" : "errors",
+                               std::vector<std::size_t>());
+    }
     return found;
 }
 
@@ -153,6 +198,8 @@ void bind_uncertainty(nb::module_& m) {
         .def(nb::init<std::size_t>(), "outputs"_a)
         .def_prop_ro("outputs", &Intervals::outputs)
         .def("track", &track, "errors"_a.noconvert())
+        .def_prop_ro("said_size", &Intervals::said_size)
+        .def("replay", &replay, "errors"_a.noconvert(), "order"_a.noconvert(), "said"_a.noconvert())
         .def("half_widths", &half_widths)
         .def("state", &state<Intervals>)
         .def("restore", &restore<Intervals>, "state"_a)
@@ -161,22 +208,35 @@ void bind_uncertainty(nb::module_& m) {
         nb::cast(std::vector<double>(Intervals::kCoverages.begin(), Intervals::kCoverages.end())));
 
     nb::class_<Calibration>(m, "Calibration")
-        .def(nb::init<std::size_t>(), "classes"_a)
+        .def(nb::init<std::size_t, bool>(), "classes"_a, "shared"_a = true)
         .def_prop_ro("classes", &Calibration::classes)
-        .def("add_classes", &Calibration::add_classes, "count"_a)
         .def("calibrate", &calibrate, "scores"_a.noconvert(), "labels"_a.noconvert())
         .def("probabilities", &probabilities, "scores"_a.noconvert())
         .def("add_classes", &Calibration::add_classes, "count"_a)
         .def("state", &state<Calibration>)
         .def("restore", &restore<Calibration>, "state"_a)
-        .def_static("shapes", &shapes<Calibration, std::size_t>, "classes"_a);
+        .def_static("shapes", &shapes<Calibration, std::size_t, bool>, "classes"_a,
+                    "shared"_a = true);
 
-    nb::class_<Alarm>(m, "ErrorAlarm")
-        .def(nb::init<>())
-        .def("watch", &watch, "squared_errors"_a.noconvert())
-        .def("state", &state<Alarm>)
-        .def("restore", &restore<Alarm>, "state"_a)
-        .def_static("shapes", &shapes<Alarm>);
+    nb::class_<Watch>(m, "Watch")
+        .def(nb::init<std::size_t, std::size_t>(), "features"_a, "outputs"_a)
+        .def_prop_ro("features", &Watch::features)
+        .def_prop_ro("outputs", &Watch::outputs)
+        .def_prop_ro("outliers",
+                     [](const Watch& w) { return static_cast<std::size_t>(w.outliers()); })
+        .def("add_features", &Watch::add_features, "count"_a)
+        .def(
+            "set_gaps",
+            [](Watch& w, std::vector<std::int64_t> gaps) {
+                require(gaps.size() == w.features(), "one number per feature is needed");
+                w.set_gaps(std::move(gaps));
+            },
+            "gaps"_a)
+        .def("watch", &watch, "X"_a.noconvert(), "predicted"_a.noconvert(), "targets"_a.noconvert(),
+             "order"_a.noconvert())
+        .def("state", &state<Watch>)
+        .def("restore", &restore<Watch>, "state"_a)
+        .def_static("shapes", &shapes<Watch, std::size_t, std::size_t>, "features"_a, "outputs"_a);
 
     nb::class_<ErrorRecord>(m, "ErrorRecord")
         .def(

@@ -2,10 +2,11 @@
 //
 // The score of a row is the lead of the predicted class: |margin| of two classes coded -1 and 1,
 // else the largest score minus the second. How often the prediction is right given its lead is a
-// logistic curve, one for each class that can be predicted,
-//     P(right) = 1 / (1 + exp(-(a lead + b))),
-// learned by Newton's step on the discounted logistic loss (Platt's scaling, online). What is left
-// is divided among the other classes in proportion to their scores. The predicted class always
+// logistic curve that all classes share, and what the class predicted adds to it:
+//     log odds of right = a lead + b + c lead^2 + a_k lead + b_k,
+// learned by Newton's step on the discounted logistic loss (Platt's scaling, online). Every row
+// teaches the shared curve, so that a class with few rows is as well off as one with many. What is
+// left is divided among the other classes in proportion to their scores. The predicted class always
 // keeps the largest probability: calibration says how sure, it does not decide.
 #pragma once
 
@@ -16,19 +17,23 @@
 
 #include "choice.hpp"
 #include "fields.hpp"
+#include "logistic_curve.hpp"
 
 namespace dfop {
 
 class Calibration {
 public:
-    // Two classes have one score, the margin; more have one score each.
-    explicit Calibration(std::size_t classes) : curves_(classes) {}
+    // Two classes have one score, the margin; more have one score each. Models of before curves were
+    // `shared` go on without: each class has a whole curve of its own.
+    explicit Calibration(std::size_t classes, bool shared = true)
+        : has_shared_(shared), own_(classes, fresh()) {}
 
-    std::size_t classes() const { return curves_.size(); }
+    bool shared() const { return has_shared_; }
+    std::size_t classes() const { return own_.size(); }
     std::size_t scores() const { return classes() > 2 ? classes() : 1; }
 
     // Classes not seen before; what was learned of the others stays, as a lead means the same.
-    void add_classes(std::size_t count) { curves_.resize(classes() + count); }
+    void add_classes(std::size_t count) { own_.resize(classes() + count, fresh()); }
 
     // The class that the scores choose.
     std::size_t chosen(const double* s) const {
@@ -55,7 +60,7 @@ public:
         // Where the curve says less than that, leads still tell rows apart.
         const double ahead = lead(s, top);
         const double least = (kAhead + kTilt * ahead) * r / (1.0 + r);
-        const double right = std::max(curves_[top].at(ahead), least);
+        const double right = std::max(logistic(log_odds(ahead, top)), least);
         for (std::size_t k = 0; k < classes(); ++k)
             p[k] = k == top ? right : (1.0 - right) * (p[k] / others);
     }
@@ -63,60 +68,57 @@ public:
     void update(const double* s, std::size_t label) {
         if (classes() < 2) return;
         const std::size_t top = chosen(s);
-        curves_[top].update(lead(s, top), top == label);
+        const double ahead = lead(s, top);
+        const bool right = top == label;
+        own_[top].update(of_class(ahead), logistic(log_odds(ahead, top)), right, kForgetOwn);
+        if (has_shared_)
+            shared_.update(of_all(ahead), logistic(shared_.at(of_all(ahead))), right,
+                           kForgetShared);
     }
 
     template <class Self, class Visitor>
-    static void fields(std::size_t classes, Self* self, Visitor&& visit) {
-        const auto list = [&](const char* name, double low, double high, double Curve::* member) {
+    static void fields(std::size_t classes, bool shared, Self* self, Visitor&& visit) {
+        const auto list = [&](const char* name, double low, double high, auto of) {
             visit.array({name, {classes}, low, high},
-                        [=](std::size_t k) -> auto& { return self->curves_[k].*member; });
+                        [=](std::size_t k) -> auto& { return of(self->own_[k]); });
         };
-        list("slope", -1e3, 1e3, &Curve::slope);
-        list("constant", -1e3, 1e3, &Curve::constant);
-        // the curvature starts at the identity, and rows only add to it
-        list("H11", 0.5, 1e6, &Curve::H11);
-        list("H12", -1e6, 1e6, &Curve::H12);
-        list("H22", 0.0, 1e6, &Curve::H22);
+        list("slope", -1e3, 1e3, [](auto& own) -> auto& { return own.w[0]; });
+        list("constant", -1e3, 1e3, [](auto& own) -> auto& { return own.w[1]; });
+        // rows only add to what the curvature starts with
+        list("H11", 0.5, 1e6, [](auto& own) -> auto& { return own.H[0]; });
+        list("H12", -1e6, 1e6, [](auto& own) -> auto& { return own.H[1]; });
+        list("H22", 0.0, 1e6, [](auto& own) -> auto& { return own.H[2]; });
+        if (!shared) return;
+        visit.array({"shared/w", {3}, -1e3, 1e3},
+                    [=](std::size_t i) -> auto& { return self->shared_.w[i]; });
+        visit.array({"shared/H", {Shared::kEntries}, -1e6, 1e6},
+                    [=](std::size_t i) -> auto& { return self->shared_.H[i]; });
     }
 
     void settle() const {
-        for (const Curve& c : curves_) {
-            const double determinant = c.H11 * c.H22 - c.H12 * c.H12;
-            hold(determinant >= 0.25 && determinant <= 1e12, "H12: a curvature that cannot be");
-        }
+        for (const Own& own : own_) hold(own.possible(), "H12: a curvature that cannot be");
+        hold(shared_.possible(), "shared/H: a curvature that cannot be");
     }
 
 private:
-    static constexpr double kForget = 0.005;        // of the curves, per row of the class
-    static constexpr double kPrior = 1.0;           // weight of the start, which does not fade
-    static constexpr double kLargestLead = 1.5;     // targets are 1 apart, or 2 (margins)
-    static constexpr double kLargestWeight = 20.0;  // on separable streams the slope has no maximum
-    static constexpr double kLeast = 0.01;          // of the other classes, before normalising
-    static constexpr double kLeastCurvature = 1e-3;
+    using Shared = LogisticCurve<3>;
+    using Own = LogisticCurve<2>;
+
+    static constexpr double kForgetShared = 0.0025;  // per row
+    static constexpr double kForgetOwn = 0.005;      // per row of the class
+    static constexpr double kFirstSlope = 2.0;       // of a whole curve
+    static constexpr double kPrior = 1.0, kPriorOwn = 5.0;
+    static constexpr double kLargestLead = 1.5;  // targets are 1 apart, or 2 (margins)
+    static constexpr double kLeast = 0.01;       // of the other classes, before normalising
     static constexpr double kAhead = 1.0 + 1e-9, kTilt = 1e-6;
 
-    struct Curve {
-        double slope = 2.0, constant = 0.0;
-        double H11 = kPrior, H12 = 0.0, H22 = kPrior;  // curvature of the loss
+    static Shared::Row of_all(double lead) { return {lead, 1.0, lead * lead}; }
+    static Own::Row of_class(double lead) { return {lead, 1.0}; }
 
-        double at(double lead) const {
-            return 1.0 / (1.0 + std::exp(-std::clamp(slope * lead + constant, -15.0, 15.0)));
-        }
-
-        void update(double lead, bool right) {
-            const double p = at(lead), error = (right ? 1.0 : 0.0) - p;
-            const double weight = std::max(p * (1.0 - p), kLeastCurvature);
-            H11 += kForget * (kPrior - H11) + weight * lead * lead;
-            H12 += -kForget * H12 + weight * lead;
-            H22 += kForget * (kPrior - H22) + weight;
-            const double scale = error / (H11 * H22 - H12 * H12);
-            slope = bounded(slope + scale * (H22 * lead - H12));
-            constant = bounded(constant + scale * (H11 - H12 * lead));
-        }
-
-        static double bounded(double w) { return std::clamp(w, -kLargestWeight, kLargestWeight); }
-    };
+    double log_odds(double lead, std::size_t top) const {
+        const double own = own_[top].at(of_class(lead));
+        return has_shared_ ? shared_.at(of_all(lead)) + own : own;
+    }
 
     double lead(const double* s, std::size_t top) const {
         double second = classes() == 2 ? 0.0 : -kLargestLead + s[top];
@@ -127,7 +129,11 @@ private:
         return std::min(first - second, kLargestLead);
     }
 
-    std::vector<Curve> curves_;
+    Own fresh() const { return has_shared_ ? Own(kPriorOwn, 0.0) : Own(kPrior, kFirstSlope); }
+
+    bool has_shared_;
+    Shared shared_{kPrior, kFirstSlope};
+    std::vector<Own> own_;
 };
 
 }  // namespace dfop

@@ -113,6 +113,22 @@ double MlPoly::mix(const double* predictions) const {
     return sum;
 }
 
+void MlPoly::fill_in(double* predictions) const {
+    double total = 0.0, sum = 0.0, plain = 0.0, answers = 0.0;
+    for (std::size_t k = 0; k < weights_.size(); ++k) {
+        if (std::isnan(predictions[k])) continue;
+        total += weights_[k];
+        sum += weights_[k] * predictions[k];
+        plain += predictions[k];
+        answers += 1.0;
+    }
+    if (answers == static_cast<double>(weights_.size())) return;
+    // Where all weight was on those who have no answer, the others count the same.
+    const double mixed = total > 0.0 ? sum / total : plain / std::max(answers, 1.0);
+    for (std::size_t k = 0; k < weights_.size(); ++k)
+        if (std::isnan(predictions[k])) predictions[k] = mixed;
+}
+
 void MlPoly::learn(const double* predictions, double mixed, double label, double unit,
                    bool by_error) {
     const double slope = 2.0 * ((mixed - label) / unit);
@@ -185,11 +201,14 @@ void Combiner::bound_labels(std::size_t rows, std::size_t width, const unsigned 
 void Combiner::mix(const Output& output, const Block& block, std::size_t t, std::size_t o,
                    double* candidate) const {
     double* experts = candidate + 1 + kStacks;
+    bool asleep = false;
     for (std::size_t k = 0; k < experts_; ++k) {
         double& f = block.predictions[(k * block.stride + t) * block.width + o];
         f = output.range.clip(f);
+        asleep |= std::isnan(f);
         experts[k] = candidate_of(f);
     }
+    if (asleep) output.mixture.fill_in(experts);
     candidate[0] = candidate_of(output.mixture.mix(experts));
 }
 
@@ -358,9 +377,11 @@ void Combiner::weigh() {
     const bool number = coding_ == Coding::number;
     const double least = *std::min_element(losses_.begin(), losses_.end());
     const double unit = number ? std::max(least / std::max(loss_rows_, 1.0), kExact) : 1.0;
-    double total = 0.0;
     for (std::size_t c = 0; c < candidates(); ++c)
-        total += shares_[c] = std::exp(-kEta * ((losses_[c] - least) / unit));
+        shares_[c] = -kEta * ((losses_[c] - least) / unit);
+    default_kernel().exponentials(shares_.data(), candidates());
+    double total = 0.0;
+    for (std::size_t c = 0; c < candidates(); ++c) total += shares_[c];
     for (std::size_t c = 0; c < candidates(); ++c) {
         shares_[c] /= total;
         counts_[c] = number ? 0.5 * shares_[c] + 0.5 * calm_.weights()[c] : shares_[c];

@@ -21,6 +21,8 @@ class MlPoly {
 public:
     explicit MlPoly(std::size_t experts);
     double mix(const double* predictions) const;
+    // Who has no answer (NaN) says what the mixture of the others says: that changes no weight.
+    void fill_in(double* predictions) const;
     // Regrets are slopes of the squared error at `mixed`, or `by_error` differences of squared errors.
     void learn(const double* predictions, double mixed, double label, double unit, bool by_error);
     void rescale(double shrink);  // squared errors in the new unit are so much smaller

@@ -22,6 +22,8 @@ struct ExpertRows {
     const std::uint8_t* bins;    // the bin of every value, as X; only if some kind needs it
     const Bins* edges;           // of the bins; they stand still within a block
     const double* base;          // predictions of the expert that this one corrects, as labels
+    const double* given;         // answers from outside, see Bank::learn; none: nobody has one
+    std::size_t own;             // how many experts give answers from outside
     const unsigned char* seen;   // a row that is not seen is predicted only
     PerRow elapsed, age;         // see Bank::learn
     const double* labels;        // row t, output o at [t * width + o]; far-out numbers drawn in
@@ -40,11 +42,14 @@ struct ExpertDesign {
         gaussian_bayes,
         histogram_bayes,
         discriminant,
-        prototypes
+        prototypes,
+        given,
+        sketch
     };
 
     Kind kind;
-    std::size_t map;  // what a filter sees; of a residual forest, the filter that it corrects
+    std::size_t map;  // what a filter sees; of a residual forest, the filter that it corrects; of a
+                      // given one, which of those it is
     double mu;        // what it forgets with every row
     double walk;      // how far the weights of a filter may walk with every row, see Filter::learn
 };

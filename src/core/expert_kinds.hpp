@@ -9,7 +9,9 @@
 #include "discriminant.hpp"
 #include "expert.hpp"
 #include "expert_filter.hpp"
+#include "expert_given.hpp"
 #include "expert_no_change.hpp"
+#include "expert_sketch.hpp"
 #include "forest.hpp"
 #include "gaussian_bayes.hpp"
 #include "histogram_bayes.hpp"
@@ -22,9 +24,9 @@ namespace dfop {
 template <ExpertKind... Kinds>
 using AnyOf = std::variant<Kinds...>;
 
-using Expert =
-    AnyOf<FilterExpert, NoChange, Forest, LabelExpert<Majority>, LabelExpert<GaussianBayes>,
-          LabelExpert<HistogramBayes>, LabelExpert<Discriminant>, LabelExpert<Prototypes>>;
+using Expert = AnyOf<FilterExpert, NoChange, Forest, LabelExpert<Majority>,
+                     LabelExpert<GaussianBayes>, LabelExpert<HistogramBayes>,
+                     LabelExpert<Discriminant>, LabelExpert<Prototypes>, Given, SketchExpert>;
 
 // Whether a kind reads the standardised rows; filters have them from their map.
 inline bool needs_standardised(ExpertDesign::Kind kind) {
@@ -82,6 +84,10 @@ void expert_fields(const ExpertDesign& design, const ExpertPlace& place, Any* ex
         case histogram_bayes: return label_fields<HistogramBayes>(place, expert, visit);
         case discriminant: return label_fields<Discriminant>(place, expert, visit);
         case prototypes: return label_fields<Prototypes>(place, expert, visit);
+        case given: return;  // it has no state
+        case sketch:
+            return SketchExpert::fields(place.features, outputs_of(place.targets), place.intercept,
+                                        std::get_if<SketchExpert>(expert), visit);
     }
 }
 

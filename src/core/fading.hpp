@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "filter.hpp"
+
 namespace dfop {
 
 // A row that stands for c rows decays the past by lam^c and enters with 1 + lam + ... + lam^(c-1),
@@ -20,9 +22,10 @@ struct Fading {
         return std::max(std::exp(-rate * elapsed), kLeastDiscount);
     }
 
-    // What a row counts that came `age` ago, infinite for one that shall be predicted only.
+    // What a row counts that came `age` ago: infinite for one that shall be predicted only, -infinite
+    // for one without a target.
     double gain(double elapsed, double age) const {
-        if (std::isinf(age)) return 0.0;
+        if (std::isinf(age)) return age > 0.0 ? 0.0 : kNoTarget;
         double copies = 1.0;
         if (elapsed > 0.0 && elapsed != 1.0)
             copies = mu > 0.0 ? -std::expm1(-rate * elapsed) / mu : elapsed;

@@ -1,10 +1,7 @@
 #include "filter.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <cstring>
-#include <limits>
 #include <numeric>
 
 // The steps of learning a chunk have one caller each; as calls they would cost a small row a tenth
@@ -14,19 +11,8 @@
 namespace dfop {
 namespace {
 
-// Variances are kept where no product of two of them with scaled rows can overflow.
-constexpr double kLeastVariance = 1e-40, kLargestVariance = 1e40;
-// A feature that grows more than this at one step would carry an old weight (and its error) to a
-// scale it says nothing about; it is taken as a new one.
-constexpr double kLargestStep = 0x1p26;
-// Weights and entries of U stay where no product of them can overflow.
-constexpr double kLargestWeight = 1e220, kLargestU = 1e60;
 // A gain below this leaves no trace in double precision.
 constexpr double kLeastGain = 1e-60;
-// The prior may wind up this far, so that it fades as the closed form says while rows come in.
-constexpr double kPriorSlack = 1e3;
-// D of a feature never above kSmallest: so small that what it may hold there has no effect.
-constexpr double kUnseen = 1e-200;
 // A row of walk counts as this much fading, so that the limits are drawn anew every 72 rows.
 constexpr double kWalkFading = 1.1;
 constexpr std::size_t kChunkDoubles = 8192;
@@ -79,12 +65,6 @@ struct Filter::Rows {
     const PerRow &discount, &gain, &walk;
     double* yhat;
 };
-
-double power_of_two_above(double magnitude) {
-    int exponent;
-    const double fraction = std::frexp(magnitude, &exponent);
-    return std::ldexp(1.0, fraction == 0.5 ? exponent - 1 : exponent);
-}
 
 Filter::Filter(std::size_t features, std::size_t outputs, bool intercept, double prior_variance,
                bool relative_prior, double cap, const Kernel& kernel)
@@ -142,92 +122,7 @@ void Filter::stage_to_predict(const double* row, double* x) const {
     if (stage(row, x)) return;
     x += intercept_;
     for (std::size_t j = 0; j < features_; ++j)
-        if (std::fabs(x[j]) > kLargestStep) x[j] = 0.0;
-}
-
-DFOP_INLINE void Filter::count_limited(double rows) {
-    if (limited_rows_ != kNotCounted) limited_rows_ = std::min(limited_rows_ + rows, kMostRows);
-}
-
-void Filter::grow_scales(const double* row) {
-    for (std::size_t j = 0; j < features_; ++j) {
-        const double magnitude = std::fabs(row[j]);
-        if (magnitude > scale_[j + intercept_]) grow_scale(j + intercept_, magnitude);
-    }
-}
-
-// In units s' = g s the weight of feature j is g times larger: row j of U times g, column j over
-// g, D_j times g^2.
-void Filter::grow_scale(std::size_t j, double magnitude) {
-    const double scale = power_of_two_above(magnitude);
-    const bool unseen = scale_[j] == kSmallest;
-    const double factor = scale / scale_[j];
-    const bool anew = unseen || factor > kLargestStep;
-    const double step = anew ? 0.0 : factor;
-    if (anew && !unseen) count_limited(1.0);  // what was known of its weight is given up
-    for (std::size_t i = 0; i < j; ++i) U_[tile_offset(i, j)] *= anew ? 0.0 : 1.0 / step;
-    for (std::size_t i = j + 1; i < padded(); ++i) {
-        double& u = U_[tile_offset(j, i)];
-        u = std::clamp(u * step, -kLargestU, kLargestU);
-    }
-    for (std::size_t k = 0; k < outputs_; ++k) {
-        double& w = W_[k * padded() + j];
-        w = std::clamp(w * step, -kLargestWeight, kLargestWeight);
-    }
-    set_scale(j, scale);
-    // Rows can only lower it.
-    const double at_most = scaled_variance(counters_.unseen_variance, scale);
-    D_[j] = unseen ? at_most : std::min(D_[j] * factor * factor, at_most);
-    limit_[j] = limit_by_column(j);
-    for (std::size_t i = j + 1; i < dimension(); ++i)
-        limit_[i] = std::min(limit_[i], limit_of_share(i, share(j, i)));
-}
-
-void Filter::set_scale(std::size_t j, double scale) {
-    scale_[j] = scale;
-    inverse_scale_[j] = 1.0 / scale;
-    inverse_largest_[j] = 1.0 / largest(j);
-}
-
-// How uncertain forgetting may make a weight.
-double Filter::largest(std::size_t j) const {
-    if (scale_[j] == kSmallest) return kUnseen;
-    return std::max(cap_, kPriorSlack * scaled_variance(prior_variance_, scale_[j]));
-}
-
-double Filter::scaled_variance(double variance, double scale) const {
-    const double unit = relative_prior_ ? 1.0 / static_cast<double>(dimension()) : scale * scale;
-    return std::clamp(variance * unit, kLeastVariance, kLargestVariance);
-}
-
-// D_j adds u_ij^2 D_j to the variance of weight i, so a limit on every D does not limit P: where
-// u_ij is large, D_j may grow only as far as feature i allows, to largest_i / u_ij^2. Never below
-// what D_j is now: forgetting does not teach.
-double Filter::share(std::size_t i, std::size_t j) const {
-    const double u = U_[tile_offset(i, j)];
-    return u * u * inverse_largest_[i];
-}
-
-double Filter::limit_of_share(std::size_t j, double share) const {
-    return std::max(1.0 / share, std::min(D_[j], largest(j)));
-}
-
-double Filter::limit_by_column(std::size_t j) const {
-    double most = inverse_largest_[j];  // u_jj = 1
-    const std::size_t diagonal = j - j % kTile;
-    const double* tile = U_.data() + tile_offset(0, j);
-    for (std::size_t i = 0; i < diagonal; i += kTile, tile += kTile * kTile)
-        for (std::size_t k = 0; k < kTile; ++k)
-            most = std::max(most, tile[k] * tile[k] * inverse_largest_[i + k]);
-    for (std::size_t i = diagonal; i < j; ++i) most = std::max(most, share(i, j));
-    return limit_of_share(j, most);
-}
-
-void Filter::refresh_limits() {
-    for (double& u : U_) u = std::clamp(u, -kLargestU, kLargestU);
-    for (double& w : W_) w = std::clamp(w, -kLargestWeight, kLargestWeight);
-    for (std::size_t j = 0; j < dimension(); ++j) limit_[j] = limit_by_column(j);
-    counters_.faded = 1.0;
+        if (std::fabs(x[j]) > kLargestStep && !only_believed(j + intercept_)) x[j] = 0.0;
 }
 
 DFOP_INLINE bool Filter::Counters::must_refresh(double fading) const {
@@ -326,6 +221,10 @@ void Filter::learn(const double* X, std::size_t n, Targets y, PerRow discount, P
     for (std::size_t t = 0; t < n;) {
         if (gain[t] < kLeastGain) {
             predict(X + t * features_, 1, yhat + t * outputs_);
+            if (gain[t] == kNoTarget) {
+                forget(discount[t], walk[t]);
+                grow_scales(X + t * features_);
+            }
             ++t;
         } else if (dimension() == 0) {  // no constant, and no feature seen yet
             std::fill_n(yhat + t * outputs_, outputs_, 0.0);
@@ -388,6 +287,29 @@ double Filter::replay(const double* X, Targets y, Steps steps, PerRow discount, 
     return now;
 }
 
+void Filter::residuals(const double* row, double* out) const {
+    const Workspace space(1, padded());
+    pad(space.x, 1);
+    stage_to_predict(row, space.x);
+    const std::size_t d = dimension();
+    thread_local std::vector<double> product, variance;
+    product.assign(d, 0.0);
+    variance.assign(d, 0.0);
+    for (std::size_t j = 0; j < d; ++j) {
+        double sum = 0.0;
+        for (std::size_t i = 0; i <= j; ++i) sum += U_[tile_offset(i, j)] * space.x[i];
+        for (std::size_t i = 0; i <= j; ++i) {
+            const double ud = U_[tile_offset(i, j)] * D_[j];
+            product[i] += ud * sum;
+            variance[i] += ud * U_[tile_offset(i, j)];
+        }
+    }
+    for (std::size_t j = intercept_; j < d; ++j) {
+        const double residual = product[j] / variance[j] * scale_[j];
+        out[j - intercept_] = std::isfinite(residual) ? residual : 0.0;
+    }
+}
+
 void Filter::add_features(std::size_t count) {
     features_ += count;
     const std::size_t tiles = (dimension() + kTile - 1) / kTile;
@@ -402,134 +324,6 @@ void Filter::drop_output(std::size_t k) {
     const auto first = W_.begin() + static_cast<std::ptrdiff_t>(k * padded());
     W_.erase(first, first + static_cast<std::ptrdiff_t>(padded()));
     --outputs_;
-}
-
-std::size_t Filter::memory_bytes() const {
-    std::size_t numbers = 0;
-    for (const Buffer* part : {&U_, &D_, &limit_, &W_, &scale_, &inverse_scale_, &inverse_largest_})
-        numbers += part->capacity();
-    return numbers * sizeof(double);
-}
-
-void Filter::coefficients(double* coef, double* constant) const {
-    for (std::size_t k = 0; k < outputs_; ++k) {
-        const double* w = W_.data() + k * padded();
-        constant[k] = intercept_ ? w[0] * inverse_scale_[0] : 0.0;
-        for (std::size_t j = 0; j < features_; ++j)
-            coef[k * features_ + j] =
-                std::clamp(w[j + intercept_] * inverse_scale_[j + intercept_],
-                           -std::numeric_limits<double>::max(), std::numeric_limits<double>::max());
-    }
-}
-
-std::vector<double> Filter::variances() const {
-    const std::size_t d = dimension();
-    std::vector<double> out(D_.begin(), D_.begin() + static_cast<std::ptrdiff_t>(d));
-    for (std::size_t j = 0; j < d; ++j)
-        for (std::size_t i = 0; i < j; ++i) {
-            const double u = U_[tile_offset(i, j)];
-            out[i] += u * u * D_[j];
-        }
-    for (std::size_t j = 0; j < d; ++j)
-        out[j] = std::min(out[j] / scale_[j] / scale_[j], std::numeric_limits<double>::max());
-    return out;
-}
-
-namespace {
-
-// The exponent of a power of two takes a quarter of its place.
-constexpr std::size_t kExponents = sizeof(double) / sizeof(std::int16_t);
-constexpr int kBias = 1023, kMantissa = 52;
-
-std::int16_t exponent_of(double power) {
-    return static_cast<std::int16_t>((std::bit_cast<std::uint64_t>(power) >> kMantissa) - kBias);
-}
-
-double power_of(std::int16_t exponent) {
-    const int bounded = std::clamp<int>(exponent, -500, 500);
-    return std::bit_cast<double>(static_cast<std::uint64_t>(bounded + kBias) << kMantissa);
-}
-
-struct RangeCheck {
-    template <class At>
-    void array(const Field& field, At at) const {
-        std::size_t size = 1;
-        for (const std::size_t part : field.shape) size *= part;
-        for (std::size_t i = 0; i < size; ++i) {
-            const double value = at(i);
-            hold(value >= field.low && value <= field.high, field.name + ": out of range");
-        }
-    }
-};
-
-}  // namespace
-
-std::size_t Filter::packed_size() const {
-    const std::size_t d = dimension();
-    return d * (d - (d > 0)) / 2 + (2 + outputs_) * d + (d + kExponents - 1) / kExponents + 3;
-}
-
-void Filter::pack(double* to) const {
-    const std::size_t d = dimension();
-    for (std::size_t j = 1; j < d; ++j)
-        for (std::size_t i = 0; i < j; i += kTile)
-            to = std::copy_n(U_.data() + tile_offset(i, j), std::min(kTile, j - i), to);
-    to = std::copy_n(D_.data(), d, to);
-    to = std::copy_n(limit_.data(), d, to);
-    for (std::size_t k = 0; k < outputs_; ++k) to = std::copy_n(W_.data() + k * padded(), d, to);
-    for (std::size_t j = 0; j < d; j += kExponents, ++to) {
-        std::int16_t exponents[kExponents] = {};
-        for (std::size_t i = 0; i < std::min(kExponents, d - j); ++i)
-            exponents[i] = exponent_of(scale_[j + i]);
-        std::memcpy(to, exponents, sizeof(double));
-    }
-    to[0] = counters_.faded, to[1] = counters_.unseen_variance, to[2] = limited_rows_;
-}
-
-void Filter::unpack(const double* from) {
-    const std::size_t d = dimension();
-    const auto take = [&](double* to, std::size_t n) {
-        std::copy_n(from, n, to);
-        from += n;
-    };
-    for (std::size_t j = 1; j < d; ++j)
-        for (std::size_t i = 0; i < j; i += kTile)
-            take(U_.data() + tile_offset(i, j), std::min(kTile, j - i));
-    take(D_.data(), d);
-    take(limit_.data(), d);
-    for (std::size_t k = 0; k < outputs_; ++k) take(W_.data() + k * padded(), d);
-    for (std::size_t j = 0; j < d; j += kExponents, ++from) {
-        std::int16_t exponents[kExponents];
-        std::memcpy(exponents, from, sizeof(double));
-        for (std::size_t i = 0; i < std::min(kExponents, d - j); ++i)
-            if (const double scale = power_of(exponents[i]); scale != scale_[j + i])
-                set_scale(j + i, scale);
-    }
-    counters_.faded = from[0], counters_.unseen_variance = from[1], limited_rows_ = from[2];
-}
-
-void Filter::check() const {
-    RangeCheck check;
-    fields(features_, outputs_, intercept_, this, check);
-}
-
-void Filter::settle() {
-    int exponent;
-    for (std::size_t j = 0; j < dimension(); ++j) {
-        hold(std::frexp(scale_[j], &exponent) == 0.5, "scale: no power of two");
-        set_scale(j, scale_[j]);
-    }
-}
-
-std::size_t first_unusable(const double* values, std::size_t n) {
-    constexpr std::size_t kBlock = 4096;
-    for (std::size_t start = 0; start < n; start += kBlock) {
-        const std::size_t end = std::min(start + kBlock, n);
-        if (default_kernel().all_within(values + start, end - start, kLargest)) continue;
-        for (std::size_t i = start; i < end; ++i)
-            if (!(std::fabs(values[i]) <= kLargest)) return i;
-    }
-    return n;
 }
 
 }  // namespace dfop

@@ -6,6 +6,7 @@
 // Powers of two change no digit: a model fed with X and one fed with 2^k X hold the same numbers.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -80,13 +81,17 @@ struct Steps {
     }
 };
 
+// The gain of a row without a target.
+inline constexpr double kNoTarget = -1.0;
+
 class Filter {
 public:
     Filter(std::size_t features, std::size_t outputs, bool intercept, double prior_variance,
            bool relative_prior, double cap, const Kernel& kernel = default_kernel());
 
     // Predicts every row before its target is read, then learns it. X is row-major, n x features.
-    // A row of gain 0 is predicted and otherwise not seen.
+    // A row of gain 0 is predicted and otherwise not seen. One of gain kNoTarget has no target: it is
+    // predicted, its time passes, and it shows how large features are.
     // `walk` is how much further than by forgetting the weights may have moved since the row
     // before: it is added to D.
     void learn(const double* X, std::size_t n, Targets y, PerRow discount, PerRow gain, PerRow walk,
@@ -102,6 +107,10 @@ public:
     double replay(const double* X, Targets y, Steps steps, PerRow discount, PerRow log_discount,
                   double* stamps, double now, double* yhat);
 
+    // What is believed before any row, of features as given: P = U D U', U row-major, and the weights,
+    // outputs x d. Of a feature with D_j = 0 nothing but the prior variance, which is at least P_jj.
+    void set_prior(const double* U, const double* D, const double* weights);
+
     void add_features(std::size_t count);  // as if they had been there, always 0
     void add_outputs(std::size_t count);   // as if they had been there, always 0
     void drop_output(std::size_t k);
@@ -111,6 +120,10 @@ public:
 
     // The diagonal of P, for features as given; the constant, if there is one, comes first.
     std::vector<double> variances() const;
+
+    // How far each feature of a row is from what the others, and the constant, make of it by the rows
+    // learned: (P x)_j / P_jj, P being the inverse of their products.
+    void residuals(const double* row, double* out) const;
 
     // Everything that decides how the filter goes on.
     template <class Self, class Visitor>
@@ -139,6 +152,16 @@ public:
     void refresh_limits();
 
 private:
+    // On D of a feature of which only a belief is known: above all others.
+    static constexpr double kNoLimit = 0x1p163;
+    // Variances are kept where no product of two of them with scaled rows can overflow.
+    static constexpr double kLargestVariance = 1e40;
+    // D of a feature never above kSmallest: so small that what it may hold there has no effect.
+    static constexpr double kUnseen = 1e-200;
+    // A feature that grows more than this at one step would carry an old weight (and its error) to a
+    // scale it says nothing about; it is taken as a new one.
+    static constexpr double kLargestStep = 0x1p26;
+
     struct Workspace;
     struct Rows;
     struct Counters {
@@ -169,7 +192,11 @@ private:
     double limit_of_share(std::size_t j, double share) const;
     double limit_by_column(std::size_t j) const;
     double largest(std::size_t j) const;
-    void count_limited(double rows);
+    // Whether a feature was never seen, but something is believed of its weight.
+    bool only_believed(std::size_t j) const { return limit_[j] == kNoLimit; }
+    void count_limited(double rows) {
+        if (limited_rows_ != kNotCounted) limited_rows_ = std::min(limited_rows_ + rows, kMostRows);
+    }
     State state();
 
     std::size_t features_, outputs_, tiles_ = 0;

@@ -33,6 +33,48 @@ std::uint64_t seed_of(Forest::Kind kind, std::size_t k) {
 
 }  // namespace
 
+// The paths of rows through trees, some at a time: of a few rows through one tree or, row by row,
+// of one row through a few trees.
+class Forest::Paths {
+public:
+    Paths(const std::vector<Tree>& trees, const ExpertRows& rows, bool learns)
+        : trees_(trees), rows_(rows), learns_(learns) {}
+
+    // Of row t through tree k, to be asked for tree by tree and row by row. Finds those that will be
+    // asked for next, too, and looks again where the tree has changed meanwhile.
+    Tree::Path& find(std::size_t k, std::size_t t) {
+        const std::size_t i = k * rows_.count + t;
+        if (i >= end_) find_from(i);
+        const std::size_t at = i - start_;
+        if (trees_[k].changes() != changes_[at]) paths_[at] = trees_[k].find(searches_[at].x);
+        return paths_[at];
+    }
+
+private:
+    void find_from(std::size_t start) {
+        start_ = start;
+        end_ = std::min(start + Tree::kTogether, trees_.size() * rows_.count);
+        for (std::size_t i = start_; i < end_; ++i) {
+            const Tree& tree = trees_[i / rows_.count];
+            searches_[i - start_] = {&tree, rows_.X + i % rows_.count * rows_.features};
+            changes_[i - start_] = tree.changes();
+        }
+        Tree::find(searches_.data(), end_ - start_, paths_.data());
+        if (!learns_) return;
+        for (std::size_t i = start_; i < end_; ++i)
+            searches_[i - start_].tree->prefetch(paths_[i - start_],
+                                                 rows_.bins + i % rows_.count * rows_.features);
+    }
+
+    const std::vector<Tree>& trees_;
+    const ExpertRows& rows_;
+    bool learns_;
+    std::size_t start_ = 0, end_ = 0;
+    std::array<Tree::Search, Tree::kTogether> searches_;
+    std::array<std::size_t, Tree::kTogether> changes_;
+    std::array<Tree::Path, Tree::kTogether> paths_;
+};
+
 // What only lives while rows pass, shared by all forests of a thread.
 struct Forest::Workspace {
     std::vector<double> weights, row_numbers;  // of every row; a weight of 0 is not learned
@@ -190,12 +232,13 @@ void Forest::stage_numbers(std::size_t c, std::size_t first, const ExpertRows& r
 void Forest::learn_numbers(std::size_t c, const ExpertRows& rows, Workspace& space) {
     const Coding coding = targets_[c].coding;
     space.clear_sums(rows.count, kMostSums);
+    Paths paths(numbers_[c].trees, rows, true);
     for (std::size_t k = 0; k < numbers_[c].trees.size(); ++k) {
         Tree& tree = numbers_[c].trees[k];
         for (std::size_t t = 0; t < rows.count; ++t) {
             const std::size_t before = space.before[t], after = space.after[t];
             if (!active(coding, before) && !active(coding, after)) continue;
-            Tree::Path path = tree.find(rows.X + t * rows.features);
+            Tree::Path& path = paths.find(k, t);
             if (active(coding, before))
                 tree.predict(path, space.scratch.data(), space.sums.data() + t * kMostSums);
             if (!rows.seen[t]) continue;
@@ -220,11 +263,12 @@ void Forest::predict_numbers(std::size_t c, std::size_t first, const ExpertRows&
         for (std::size_t o = 0; o < targets_[c].outputs; ++o)
             predictions[at + o] = start_of(numbers, rows, at + o);
     }
+    Paths paths(numbers.trees, rows, false);
     if (active(targets_[c].coding, numbers.outputs))
-        for (const Tree& tree : numbers.trees)
+        for (std::size_t k = 0; k < numbers.trees.size(); ++k)
             for (std::size_t t = 0; t < rows.count; ++t)
-                tree.predict(tree.find(rows.X + t * rows.features), space.scratch.data(),
-                             space.sums.data() + t * kMostSums);
+                numbers.trees[k].predict(paths.find(k, t), space.scratch.data(),
+                                         space.sums.data() + t * kMostSums);
     add_numbers(space, c, first, rows, predictions);
 }
 
@@ -258,9 +302,10 @@ void Forest::learn_label(const ExpertRows& rows, Workspace& space, double* predi
         if (space.labels[t] != kNone) classes = std::max(classes, space.labels[t] + 1);
     }
     space.clear_sums(rows.count, classes);
+    Paths paths(label_, rows, true);
     for (std::size_t k = 0; k < label_.size(); ++k)
         for (std::size_t t = 0; t < rows.count; ++t) {
-            Tree::Path path = label_[k].find(rows.X + t * rows.features);
+            Tree::Path& path = paths.find(k, t);
             label_[k].predict(path, space.scratch.data(), space.sums.data() + t * classes);
             if (space.labels[t] != kNone)
                 label_[k].learn(path, rows.bins + t * rows.features,
@@ -273,10 +318,11 @@ void Forest::learn_label(const ExpertRows& rows, Workspace& space, double* predi
 void Forest::predict_label(const ExpertRows& rows, Workspace& space, double* predictions) const {
     const std::size_t classes = label_.front().outputs();
     space.clear_sums(rows.count, classes);
-    for (const Tree& tree : label_)
+    Paths paths(label_, rows, false);
+    for (std::size_t k = 0; k < label_.size(); ++k)
         for (std::size_t t = 0; t < rows.count; ++t)
-            tree.predict(tree.find(rows.X + t * rows.features), space.scratch.data(),
-                         space.sums.data() + t * classes);
+            label_[k].predict(paths.find(k, t), space.scratch.data(),
+                              space.sums.data() + t * classes);
     write_label(space, classes, rows, predictions);
 }
 

@@ -53,6 +53,7 @@ private:
         std::size_t outputs = 0;  // learned: of a one-hot coding, those of the classes met
         std::vector<Tree> trees;
     };
+    class Paths;
     struct Workspace;
     static Workspace& workspace();
 

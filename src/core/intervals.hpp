@@ -6,6 +6,11 @@
 //     log r += eta (1[|e| > r mean] - (1 - c)),
 // hence after T rows, whatever they were, misses/T differs from 1 - c by (log r_T - log r_0)/(eta T)
 // as long as r stays within its bounds (Gibbs and Candes 2021, for a step in the logarithm).
+//
+// A target that comes late is judged by the half-width that its row was given, so that holds for it,
+// too. While targets are under way nothing tells whether the last move was enough: with L of them the
+// steps are 1 / (1 + L / 20) as large, and r does not swing. L is the most of late, not the row's own:
+// in a batch all rows must count alike, those that are predicted far ahead and those that are not.
 #pragma once
 
 #include <algorithm>
@@ -26,24 +31,40 @@ public:
 
     explicit Intervals(std::size_t outputs) : trackers_(outputs) {}
 
-    // The errors of one row, one per output.
-    void update(const double* errors) {
-        const Steps& step = steps();
-        const double share = std::max(kMeanShare, 1.0 / (rows_ + 1.0));
+    // The errors of one row, one per output, and what was `said` of it when it came: nothing or NaN
+    // if that is not known, or is what would be said now.
+    void update(const double* errors, const double* said = nullptr) {
+        if (said && std::isnan(said[0])) said = nullptr;
+        lateness_ = std::max(kLatenessDiscount * lateness_, said ? rows_ - said[0] : 0.0);
+        if (lateness_ < 1.0) lateness_ = 0.0;
+        const double slower = 1.0 / (1.0 + lateness_ / kPatience);
+        const Steps step = lateness_ > 0.0 ? steps_of(slower) : steps();
+        const double share = std::max(slower * kMeanShare, 1.0 / (rows_ + 1.0));
+        // Before the first row nothing was said that could be right or wrong.
+        if (said && !(said[0] > 0.0)) said = nullptr;
+        const double* widths = said ? said + 1 : nullptr;
         for (Tracker& tracker : trackers_) {
             const double size = std::fabs(*errors++);
             if (rows_ > 0.0) {
                 double widest = 0.0;  // as half_widths gives it
                 for (std::size_t l = 0; l < kLevels; ++l) {
                     widest = std::max(widest, tracker.ratio[l]);
-                    const double moved = tracker.ratio[l] *
-                                         (size > widest * tracker.mean ? step.up[l] : step.down[l]);
+                    const double half = widths ? *widths++ : widest * tracker.mean;
+                    const double moved =
+                        tracker.ratio[l] * (size > half ? step.up[l] : step.down[l]);
                     tracker.ratio[l] = std::clamp(moved, kSmallestRatio, kLargestRatio);
                 }
             }
             tracker.mean += share * (size - tracker.mean);
         }
         rows_ += 1.0;
+    }
+
+    // What is said of a row that comes now: how many rows were known, and the half-widths.
+    std::size_t said_size() const { return 1 + outputs() * kLevels; }
+    void say(double* said) const {
+        said[0] = rows_;
+        half_widths(said + 1);
     }
 
     // outputs x kLevels; a higher coverage never has the smaller half-width. Infinite before the
@@ -70,6 +91,8 @@ public:
         visit.array({"ratio", {outputs, kLevels}, 1e-6, 1e6}, [=](std::size_t i) -> auto& {
             return self->trackers_[i / kLevels].ratio[i % kLevels];
         });
+        visit.array({"lateness", {}, 0.0, kMostRows},
+                    [=](std::size_t) -> auto& { return self->lateness_; });
     }
 
     void settle() const {}
@@ -78,6 +101,7 @@ private:
     // Chosen on simulated streams: larger steps follow faster, and make the widths noisier.
     static constexpr double kMeanShare = 0.03;
     static constexpr double kStep = 0.05;
+    static constexpr double kPatience = 20.0, kLatenessDiscount = 0.999;
     // Streams that are predicted exactly for ever, or never, must not carry r out of range.
     static constexpr double kSmallestRatio = 1e-4, kLargestRatio = 1e4;
 
@@ -93,19 +117,21 @@ private:
         std::array<double, kLevels> up, down;
     };
 
+    static Steps steps_of(double share) {
+        Steps s;
+        for (std::size_t l = 0; l < kLevels; ++l) {
+            s.up[l] = std::exp(share * kStep * kCoverages[l]);
+            s.down[l] = std::exp(-share * kStep * (1.0 - kCoverages[l]));
+        }
+        return s;
+    }
     static const Steps& steps() {
-        static const Steps all = [] {
-            Steps s;
-            for (std::size_t l = 0; l < kLevels; ++l) {
-                s.up[l] = std::exp(kStep * kCoverages[l]);
-                s.down[l] = std::exp(-kStep * (1.0 - kCoverages[l]));
-            }
-            return s;
-        }();
+        static const Steps all = steps_of(1.0);
         return all;
     }
 
     double rows_ = 0.0;
+    double lateness_ = 0.0;  // targets between a row and its own, lately at most
     std::vector<Tracker> trackers_;
 };
 

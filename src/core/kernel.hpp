@@ -70,8 +70,10 @@ struct Kernel {
                     double* yhat);
     // whether every magnitude is at most the bound; a NaN is not
     bool (*all_within)(const double* values, std::size_t n, double bound);
-    // value <- cos(value); the same bits in every kernel, as the next
+    // value <- cos(value); the same bits in every kernel, as the next two
     void (*cosines)(double* values, std::size_t n);
+    // value <- exp(value), of values up to 700; 0 below -700
+    void (*exponentials)(double* values, std::size_t n);
     // out[i] <- out[i] + sum of frequencies[j * count + i] z[j], j by j
     void (*add_products)(const double* frequencies, std::size_t features, std::size_t count,
                          const double* z, double* out);

@@ -6,7 +6,7 @@
 //     f      = U'x,  v = D f
 //     alpha_j = alpha_(j-1) + f_j v_j,  alpha_0 = r         so alpha_d = r + x'Px
 //     D_j   <- D_j alpha_(j-1) / alpha_j
-//     u_ij  <- u_ij + b_i p_j,  p_j = -f_j / alpha_(j-1);   b_i <- b_i + u_ij v_j   (i < j)
+//     u_ij  <- u_ij - b_i p_j,  p_j = f_j / alpha_(j-1);   b_i <- b_i + u_ij v_j   (i < j)
 //     w     <- w + b (y - w'x) / alpha_d                    b is now P x
 // The weights of an output are one more column of U without a D, with p = (y - w'x) / alpha_d.
 //
@@ -23,6 +23,7 @@
 #include <type_traits>
 
 #include "kernel.hpp"
+#include "few_tiles_impl.hpp"
 #include "simd.hpp"
 #include "small_impl.hpp"
 #include "waves_impl.hpp"
@@ -33,6 +34,16 @@ namespace {
 // Bytes of U that stay close while a chunk passes: half of a common 512 KiB - 1 MiB second-level
 // cache, the other half is for the rows.
 constexpr std::size_t kGroupBytes = 256 * 1024;
+
+bool is_group(std::size_t first, std::size_t end) {
+    return (panel_offset(end) - panel_offset(first)) * sizeof(double) <= kGroupBytes;
+}
+
+// b of row t. Where nobody needs it behind the row, all rows share one, which stays close.
+double* b_of(const State& s, const Chunk& c, std::size_t t) {
+    const bool shared = s.outputs == 1 && is_group(0, s.tiles);
+    return c.b + (shared ? 0 : t * kTile * s.tiles);
+}
 
 // Applies row t (p, v, b) to one panel and returns f = U'x of the panel for the next row.
 template <bool Update, bool Ahead>
@@ -46,12 +57,13 @@ inline Vec pass(double* tile, std::size_t tiles, const double* pv, double* b, co
     for (std::size_t i = 0; i < tiles; ++i, tile += kTile * kTile) {
         Vec xi = zero(), bi = zero();
         if constexpr (Ahead) xi = load(x + kTile * i);
-        if constexpr (Update) bi = load(b + kTile * i);
+        if constexpr (Update)
+            if (i + 1 < tiles) bi = load(b + kTile * i);  // b begins at the diagonal
         const auto column = [&](double* at, Vec p, Vec v, Vec& f) {
             Vec u = load(at);
             if constexpr (Update) {
                 const Vec before = u;
-                u = fma(bi, p, u);
+                u = fnma(bi, p, u);
                 bi = fma(before, v, bi);
                 store(at, u);
             }
@@ -64,30 +76,6 @@ inline Vec pass(double* tile, std::size_t tiles, const double* pv, double* b, co
         if constexpr (Update) store(b + kTile * i, bi);
     }
     return sums(f0, f1, f2, f3);
-}
-
-// Forgetting, and the scalars of one panel of one row: from f, stored in pv, to D, p, v and the
-// carried alpha. (From one panel to the next only the sum of alpha waits for its predecessor.)
-template <bool Counted>
-inline void scalars(const State& s, std::size_t panel, double growth, double walk, double& alpha,
-                    double& inverse_alpha, Vec& capped, double* pv) {
-    double* D = s.D + kTile * panel;
-    const Vec f = load(pv);
-    const Vec grown = fma(load(D), broadcast(growth), broadcast(walk));
-    const Vec cap = load(s.cap + kTile * panel);
-    const Vec d = min(grown, cap);
-    if constexpr (Counted) capped = mark_capped(capped, grown, cap, kLeastCap);
-    const Vec v = mul(d, f);
-    const Vec increase = running_sum(mul(f, v));
-    const Vec a = add(broadcast(alpha), increase);
-    const Vec before = shift_in(a, alpha);
-    const Vec inverse = div(broadcast(1.0), a);
-    const Vec p = mul(f, shift_in(inverse, inverse_alpha));
-    store(pv, mul(p, broadcast(-1.0)));
-    store(pv + kTile, v);
-    store(D, max(mul(d, mul(before, inverse)), broadcast(kSmallestD)));
-    alpha += last(increase);
-    inverse_alpha = last(inverse);
 }
 
 // The dot products of Width consecutive outputs' weights with x, after adding b * p to the
@@ -134,7 +122,7 @@ public:
                                   static_cast<std::ptrdiff_t>(first_ + k) * c_.y_col];
             p[k] = (y - dot_[k]) * inverse;
         }
-        const double* b = c_.b + t * padded;
+        const double* b = b_of(s_, c_, t);
         if (t + 1 < rows_)
             pass_outputs<Width, true, true>(W_, s_.tiles, p, b, c_.x + (t + 1) * padded, dot_);
         else
@@ -153,57 +141,89 @@ private:
     double dot_[Width];
 };
 
-// One group of panels through all rows; behind the last group, an only output follows at once, so
-// that its chain of sums runs beside the next row's. Returns how many rows were learned: several
-// groups must all learn the same rows, so only a group that is all of U can end early.
+// A group of panels, and the rows that go through it.
 template <bool Counted>
-std::size_t learn_panels(const State& s, const Chunk& c, std::size_t rows, std::size_t first,
-                         std::size_t end) {
-    const std::size_t padded = kTile * s.tiles;
-    const bool whole = first == 0 && end == s.tiles;
-    const auto panel = [&](std::size_t j) { return s.U + panel_offset(j); };
-    const auto pv = [&](std::size_t j) { return c.pv + 2 * kTile * j; };
-    const auto all_scalars = [&](std::size_t t) {
-        double alpha = c.alpha[t], inverse = 1.0 / alpha;
-        Vec capped = zero();
-        for (std::size_t j = first; j < end; ++j)
-            scalars<Counted>(s, j, c.growth[t], c.walk[t], alpha, inverse, capped, pv(j));
-        c.alpha[t] = alpha;
-        if constexpr (Counted)
-            if (any_marked(capped)) c.capped[t] = 1.0;
-    };
-    for (std::size_t j = first; j < end; ++j)
-        store(pv(j), pass<false, true>(panel(j), j + 1, nullptr, nullptr, c.x));
-    all_scalars(0);
-    std::optional<Outputs<1>> output;
-    if (end == s.tiles && s.outputs == 1) output.emplace(s, c, rows, 0);
-    std::size_t t = 0;
-    for (; t + 1 < rows && !(whole && c.alpha[t] > kLargestAlpha); ++t) {
-        double* b = c.b + t * padded;
-        const double* x = c.x + (t + 1) * padded;
-        for (std::size_t j = first; j < end; ++j)
-            store(pv(j), pass<true, true>(panel(j), j + 1, pv(j), b, x));
+class Panels {
+public:
+    Panels(const State& s, const Chunk& c, std::size_t first, std::size_t end)
+        : s_(s), c_(c), first_(first), end_(end) {}
+
+    // Through all rows; behind the last group, an only output follows at once, so that its chain of
+    // sums runs beside the next row's. Returns how many rows were learned: several groups must all
+    // learn the same rows, so only a group that is all of U can end early.
+    std::size_t learn(std::size_t rows) {
+        std::optional<Outputs<1>> output;
+        if (end_ == s_.tiles && s_.outputs == 1) output.emplace(s_, c_, rows, 0);
+        const bool whole = first_ == 0 && end_ == s_.tiles;
+        std::size_t t = 0;
+        if (rows == 1) {
+            learn_row();
+        } else {
+            for (std::size_t j = first_; j < end_; ++j)
+                store(pv(j), pass<false, true>(panel(j), j + 1, nullptr, nullptr, c_.x));
+            all_scalars(0);
+            for (; t + 1 < rows && !(whole && c_.alpha[t] > kLargestAlpha); ++t) {
+                double* b = b_of(s_, c_, t);
+                for (std::size_t j = first_; j < end_; ++j)
+                    store(pv(j), pass<true, true>(panel(j), j + 1, pv(j), b, x_of(t + 1)));
+                if (output) output->learn(t);
+                all_scalars(t + 1);
+            }
+            for (std::size_t j = first_; j < end_; ++j)
+                pass<true, false>(panel(j), j + 1, pv(j), b_of(s_, c_, t), nullptr);
+        }
         if (output) output->learn(t);
-        all_scalars(t + 1);
+        return t + 1;
     }
-    double* b = c.b + t * padded;
-    for (std::size_t j = first; j < end; ++j) pass<true, false>(panel(j), j + 1, pv(j), b, nullptr);
-    if (output) output->learn(t);
-    return t + 1;
-}
+
+private:
+    double* panel(std::size_t j) const { return s_.U + panel_offset(j); }
+    double* pv(std::size_t j) const { return c_.pv + 2 * kTile * j; }
+    const double* x_of(std::size_t t) const { return c_.x + t * kTile * s_.tiles; }
+
+    // An only row: a panel is updated while it is close, and the next one is looked at before, so
+    // that nobody waits for the scalars.
+    void learn_row() {
+        Carried carried{c_.alpha[0], 1.0 / c_.alpha[0], zero()};
+        Vec f = pass<false, true>(panel(first_), first_ + 1, nullptr, nullptr, c_.x);
+        for (std::size_t j = first_; j < end_; ++j) {
+            panel_scalars(j, f, 0, carried);
+            if (j + 1 < end_) f = pass<false, true>(panel(j + 1), j + 2, nullptr, nullptr, c_.x);
+            pass<true, false>(panel(j), j + 1, pv(j), c_.b, nullptr);
+        }
+        finish(carried, 0);
+    }
+    void all_scalars(std::size_t t) {
+        Carried carried{c_.alpha[t], 1.0 / c_.alpha[t], zero()};
+        for (std::size_t j = first_; j < end_; ++j) panel_scalars(j, load(pv(j)), t, carried);
+        finish(carried, t);
+    }
+    void panel_scalars(std::size_t j, Vec f, std::size_t t, Carried& carried) {
+        const Gain gain = scalars<Counted>(s_, j, f, c_.growth[t], c_.walk[t], carried);
+        store(pv(j), gain.p);
+        store(pv(j) + kTile, gain.v);
+    }
+    void finish(const Carried& carried, std::size_t t) {
+        c_.alpha[t] = carried.alpha;
+        if constexpr (Counted)
+            if (any_marked(carried.capped)) c_.capped[t] = 1.0;
+    }
+
+    const State& s_;
+    const Chunk& c_;
+    std::size_t first_, end_;
+};
 
 template <bool Counted>
 std::size_t learn_rows(const State& s, const Chunk& c) {
     if (s.dimension <= kSmall && s.dimension > 0 && s.outputs == 1)
         return kLearnSmall<Counted>[s.dimension - 1](s, c);
+    if (s.tiles <= kFewTiles && s.outputs == 1) return kLearnFew<Counted>[s.tiles - 1](s, c);
     std::size_t rows = c.rows;
-    std::fill_n(c.b, c.rows * kTile * s.tiles, 0.0);
     for (std::size_t first = 0, end; first < s.tiles; first = end) {
         end = first + 1;
-        while (end < s.tiles &&
-               (panel_offset(end + 1) - panel_offset(first)) * sizeof(double) <= kGroupBytes)
-            ++end;
-        rows = learn_panels<Counted>(s, c, rows, first, end);
+        while (end < s.tiles && is_group(first, end + 1)) ++end;
+        rows = Panels<Counted>(s, c, first, end).learn(rows);
     }
     if (s.outputs == 1) return rows;
     std::size_t k = 0;
@@ -262,7 +282,7 @@ bool all_within(const double* values, std::size_t n, double bound) {
 }  // namespace
 
 extern const Kernel kernel;
-const Kernel kernel{DFOP_ISA_NAME, stage,      learn,   forget,
-                    predict,       all_within, cosines, add_products};
+const Kernel kernel{DFOP_ISA_NAME, stage,   learn,        forget,      predict,
+                    all_within,    cosines, exponentials, add_products};
 
 }  // namespace dfop::DFOP_ISA

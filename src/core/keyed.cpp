@@ -30,10 +30,9 @@ std::uint64_t mixed(std::uint64_t x) {
 
 }  // namespace
 
-KeyedStore::KeyedStore(const Filter& design, bool text, Bounds bounds)
+KeyedStore::KeyedStore(const KeyedModel& design, bool text, Bounds bounds)
     : fresh_(design), working_(design), text_(text), bounds_(bounds),
-      record_size_(design.packed_size()), stride_((record_size_ + kLine - 1) / kLine * kLine),
-      table_(16, kNone) {
+      record_size_(design.record_size()), stride_(stride_of(record_size_)), table_(16, kNone) {
     fresh_record_.resize(record_size_);
     fresh_.pack(fresh_record_.data());
 }
@@ -108,14 +107,14 @@ void KeyedStore::append(Entry entry) {
 
 // Where keys are many, each row is in another page of memory, and finding small pages takes longer
 // than learning the row. Pages that are not used take nothing.
-void KeyedStore::add_chunk() {
+std::unique_ptr<double[], KeyedStore::Release> KeyedStore::new_chunk() const {
     const std::size_t bytes = kChunk * stride_ * sizeof(double);
     std::unique_ptr<double[], Release> chunk(
         static_cast<double*>(::operator new(bytes, std::align_val_t{kLargePage})));
 #ifdef MADV_HUGEPAGE
     if (!chunks_.empty()) madvise(chunk.get(), bytes, MADV_HUGEPAGE);
 #endif
-    chunks_.push_back(std::move(chunk));
+    return chunk;
 }
 
 void KeyedStore::Release::operator()(double* chunk) const {
@@ -133,7 +132,7 @@ KeyedStore::Entry KeyedStore::open(const Keys& keys, std::size_t t) {
         free_.pop_back();
     } else {
         entry = static_cast<Entry>(idle_.size());
-        if (entry % kChunk == 0) add_chunk();
+        if (entry % kChunk == 0) chunks_.push_back(new_chunk());
         idle_.emplace_back();
         if (text_) names_.emplace_back();
     }
@@ -154,6 +153,11 @@ void KeyedStore::give_up(Entry entry) {
     if (text_) std::string().swap(names_[entry]);
     free_.push_back(entry);
     --size_;
+}
+
+void KeyedStore::forget(const Keys& keys) {
+    for (std::size_t t = 0; t < keys.count; ++t)
+        if (const Entry entry = lookup(keys, t); entry != kNone) give_up(entry);
 }
 
 void KeyedStore::give_up_idle() {
@@ -263,17 +267,17 @@ KeyedStore::Late* KeyedStore::late_of(Entry entry) {
 
 void KeyedStore::learn(const std::int64_t* entries, const std::uint8_t* fresh, std::size_t n,
                        const double* X, const double* Y, PerRow discount, PerRow log_discount,
-                       double* yhat) {
+                       Out out) {
     const std::size_t d = fresh_.features(), m = fresh_.outputs();
+    const std::size_t targets = fresh_.targets(), classes = fresh_.classes();
     for (std::size_t t = 0; t < n;) {
         const auto entry = static_cast<Entry>(entries[t]);
         std::size_t end = t + 1;  // rows of one key after each other are learned together
         while (end < n && entries[end] == entries[t] && !fresh[end]) ++end;
         prefetch(entries, t, n);
         bring(entry, fresh[t]);
-        const auto columns = static_cast<std::ptrdiff_t>(m);
-        working_.learn(X + t * d, end - t, {Y + t * m, columns, 1}, discount.from(t), kFullGain,
-                       kNoWalk, yhat + t * m);
+        working_.learn(X + t * d, end - t, Y + t * targets, discount.from(t), kFullGain,
+                       out.yhat + t * m, out.ranks + t * classes);
         working_.pack(record(entry));
         if (Late* late = late_of(entry)) {
             for (std::size_t i = t; i < end; ++i) late->now += log_discount[i];
@@ -284,28 +288,26 @@ void KeyedStore::learn(const std::int64_t* entries, const std::uint8_t* fresh, s
 }
 
 void KeyedStore::predict(const std::int64_t* entries, std::size_t n, const double* X,
-                         double* yhat) const {
-    const std::size_t d = fresh_.features(), m = fresh_.outputs();
+                         Out out) const {
+    const std::size_t d = fresh_.features(), m = fresh_.outputs(), classes = fresh_.classes();
     for (std::size_t t = 0; t < n; ++t) {
-        if (entries[t] < 0) {
-            std::fill_n(yhat + t * m, m, 0.0);
-            continue;
-        }
         prefetch(entries, t, n);
-        working_.unpack(record(static_cast<Entry>(entries[t])));
-        working_.predict(X + t * d, 1, yhat + t * m);
+        const bool known = entries[t] >= 0;
+        if (known) working_.unpack(record(static_cast<Entry>(entries[t])));
+        const KeyedModel& model = known ? working_ : fresh_;
+        model.predict(X + t * d, out.yhat + t * m, out.ranks + t * classes);
     }
 }
 
 void KeyedStore::arrive(const std::int64_t* entries, const std::uint8_t* fresh, std::size_t n,
                         const double* X, PerRow discount, PerRow log_discount, double* stamps,
-                        double* tickets, double* yhat) {
-    const std::size_t d = fresh_.features(), m = fresh_.outputs();
+                        double* tickets, Out out) {
+    const std::size_t d = fresh_.features(), m = fresh_.outputs(), classes = fresh_.classes();
     for (std::size_t t = 0; t < n; ++t) {
         const auto entry = static_cast<Entry>(entries[t]);
         bring(entry, fresh[t]);
-        working_.predict(X + t * d, 1, yhat + t * m);
-        working_.forget(discount[t], 0.0);
+        working_.predict(X + t * d, out.yhat + t * m, out.ranks + t * classes);
+        working_.forget(discount[t]);
         working_.pack(record(entry));
         if (fresh[t]) late_.erase(entry);
         Late& late = late_.try_emplace(entry, Late{0.0, 0.0, 0}).first->second;
@@ -324,7 +326,8 @@ bool KeyedStore::learn_late(std::int64_t entry, const double* x, const double* y
     bring(at, false);
     const double gain = std::exp(late->now - stamp);
     std::vector<double> unread(fresh_.outputs());
-    working_.learn(x, 1, {y, 1, 1}, kNoDiscount, {&gain, 0}, kNoWalk, unread.data());
+    std::vector<std::int32_t> ranks(fresh_.classes());
+    working_.learn(x, 1, y, kNoDiscount, {&gain, 0}, unread.data(), ranks.data());
     working_.pack(record(at));
     --late->waiting;
     return true;
@@ -335,10 +338,42 @@ void KeyedStore::forget_late(std::int64_t entry, double ticket) {
     if (late && late->ticket == ticket) --late->waiting;
 }
 
-Filter KeyedStore::filter(std::int64_t entry) const {
-    Filter found = fresh_;
+KeyedModel KeyedStore::model(std::int64_t entry) const {
+    KeyedModel found = fresh_;
     found.unpack(record(static_cast<Entry>(entry)));
     return found;
+}
+
+void KeyedStore::grow(std::size_t features, std::size_t classes, std::size_t most_keys) {
+    bounds_.most_keys = most_keys;
+    for (; most_keys > 0 && size_ > most_keys; ++evicted_) give_up(first_);
+    KeyedModel grown = fresh_;
+    grown.grow(features, classes);
+    const KeyedModel as_new = grown;
+    const std::size_t before = stride_;
+    record_size_ = grown.record_size();
+    stride_ = stride_of(record_size_);
+    for (std::size_t c = 0; c < chunks_.size(); ++c) {
+        auto chunk = new_chunk();
+        const std::size_t many = std::min(kChunk, idle_.size() - c * kChunk);
+        for (std::size_t i = 0; i < many; ++i) {
+            working_.unpack(chunks_[c].get() + i * before);
+            grown = working_;
+            grown.grow(features, classes);
+            grown.pack(chunk.get() + i * stride_);
+        }
+        chunks_[c] = std::move(chunk);
+    }
+    fresh_ = working_ = as_new;
+    fresh_record_.resize(record_size_);
+    fresh_.pack(fresh_record_.data());
+}
+
+double KeyedStore::limited_rows() const {
+    double sum = 0.0;
+    for (Entry entry = first_; entry != kNone; entry = idle_[entry].after)
+        sum += fresh_.limited_rows(record(entry));
+    return sum;
 }
 
 std::size_t KeyedStore::memory_bytes() const {
@@ -353,6 +388,7 @@ std::size_t KeyedStore::memory_bytes() const {
 KeyedStore::Snapshot KeyedStore::snapshot() const {
     Snapshot out;
     out.rows = rows_, out.now = now_, out.evicted = evicted_, out.expired = expired_;
+    out.tickets = tickets_;
     for (Entry entry = first_; entry != kNone; entry = idle_[entry].after) {
         const Idle& idle = idle_[entry];
         if (text_)
@@ -364,6 +400,13 @@ KeyedStore::Snapshot KeyedStore::snapshot() const {
         out.ticks.push_back(last.ticks);
         out.touched.push_back(idle.touched);
         out.records.insert(out.records.end(), record(entry), record(entry) + record_size_);
+        if (const auto found = late_.find(entry); found != late_.end()) {
+            const Late& late = found->second;
+            const auto waiting = static_cast<double>(late.waiting);
+            const auto place = static_cast<double>(out.entries.size());
+            out.late.insert(out.late.end(), {place, late.now, late.ticket, waiting});
+        }
+        out.entries.push_back(entry);
     }
     return out;
 }
@@ -382,7 +425,15 @@ void KeyedStore::restore(const Snapshot& in) {
         working_.check();
         std::copy_n(from, record_size_, record(entry));
     }
+    for (std::size_t i = 0; i < in.late.size(); i += 4) {
+        const double place = in.late[i], waiting = in.late[i + 3];
+        hold(place >= 0.0 && place < static_cast<double>(keys.count), "labels of no key");
+        hold(std::isfinite(in.late[i + 1]) && waiting >= 0.0 && waiting < 1e15, "late labels");
+        late_[static_cast<Entry>(place)] = {in.late[i + 1], in.late[i + 2],
+                                            static_cast<std::size_t>(waiting)};
+    }
     rows_ = in.rows, now_ = in.now, evicted_ = in.evicted, expired_ = in.expired;
+    tickets_ = in.tickets;
 }
 
 }  // namespace dfop

@@ -1,7 +1,6 @@
-// Many filters of one design, one per key, in one store. A filter at rest is a record: only what
-// decides how it goes on, without what follows from it (Filter::pack). To learn a row it is
-// unpacked into one filter that works, so a key costs its record, its entry and its place in the
-// table of keys, and the bits are those of a filter of its own.
+// Many models of one design, one per key, in one store. A model at rest is a record; to learn a row
+// it is unpacked into the one that works (KeyedModel), so a key costs its record, its entry and its
+// place in the table of keys, and the bits are those of a model of its own.
 //
 // Keys form a list in the order in which they were last heard of. From its end they are given up
 // where they have been idle for too long, or where a new key finds the store full. All of it is
@@ -17,7 +16,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "filter.hpp"
+#include "keyed_model.hpp"
 
 namespace dfop {
 
@@ -57,7 +56,7 @@ public:
         double idle_time;       // 0: any
     };
 
-    KeyedStore(const Filter& design, bool text, Bounds bounds);
+    KeyedStore(const KeyedModel& design, bool text, Bounds bounds);
 
     // Which entry each row uses, whether that begins anew with the row, and, where times are given,
     // how long after the row before of its key it comes.
@@ -68,16 +67,21 @@ public:
     // -1 where a key is not known.
     void find(const Keys& keys, std::int64_t* entries) const;
 
+    // What is predicted, and the ranks of classes (see KeyedModel), both before each row.
+    struct Out {
+        double* yhat;
+        std::int32_t* ranks;
+    };
+
     void learn(const std::int64_t* entries, const std::uint8_t* fresh, std::size_t n,
-               const double* X, const double* Y, PerRow discount, PerRow log_discount,
-               double* yhat);
-    void predict(const std::int64_t* entries, std::size_t n, const double* X, double* yhat) const;
+               const double* X, const double* Y, PerRow discount, PerRow log_discount, Out out);
+    void predict(const std::int64_t* entries, std::size_t n, const double* X, Out out) const;
 
     // Labels that come late, as Filter::replay does it: a row is predicted and its time passes;
     // `stamps` and `tickets` are what its label must be brought with.
     void arrive(const std::int64_t* entries, const std::uint8_t* fresh, std::size_t n,
                 const double* X, PerRow discount, PerRow log_discount, double* stamps,
-                double* tickets, double* yhat);
+                double* tickets, Out out);
     // Whether the model that predicted the row is still there; if not, the label is not learned.
     bool learn_late(std::int64_t entry, const double* x, const double* y, double stamp,
                     double ticket);
@@ -90,21 +94,32 @@ public:
     double evicted() const { return evicted_; }
     double expired() const { return expired_; }
     double rows() const { return rows_; }
+    double limited_rows() const;  // of all models
     bool text() const { return text_; }
-    const Filter& design() const { return fresh_; }
-    Filter filter(std::int64_t entry) const;
+    const KeyedModel& design() const { return fresh_; }
+    KeyedModel model(std::int64_t entry) const;
     Moment last(std::int64_t entry) const { return last_of(static_cast<Entry>(entry)); }
     bool has(std::int64_t entry) const;
 
-    // Everything that decides how the store goes on, keys from the idlest on. Waiting rows are not
-    // part of it.
+    // Further features and classes that no key has met: records become longer, so fewer may be
+    // wanted (0: any).
+    void grow(std::size_t features, std::size_t classes, std::size_t most_keys);
+
+    // Gives up models, as if their keys had never been heard of.
+    void forget(const Keys& keys);
+
+    // Everything that decides how the store goes on, keys from the idlest on. The rows that wait
+    // are kept by who brings their labels; `entries` are those that it knows keys by, and `late` is
+    // what a key needs for its labels: its place among the keys, now, ticket, waiting.
     struct Snapshot {
         std::vector<std::int64_t> numbers;
         std::vector<std::string> texts;
         std::vector<double> seconds, touched, records;  // the moments of the last rows
         std::vector<std::int64_t> ticks;
         Moment now;
-        double rows, evicted, expired;
+        double rows, evicted, expired, tickets;
+        std::vector<double> late;
+        std::vector<std::int64_t> entries;  // not read by `restore`, which numbers them from 0
     };
     Snapshot snapshot() const;
     void restore(const Snapshot& snapshot);  // into a store that is empty
@@ -148,15 +163,18 @@ private:
     const double* record(Entry entry) const {
         return chunks_[entry / kChunk].get() + entry % kChunk * stride_;
     }
-    void add_chunk();
+    static constexpr std::size_t stride_of(std::size_t size) {
+        return (size + kLine - 1) / kLine * kLine;
+    }
+    std::unique_ptr<double[], Release> new_chunk() const;
     Moment last_of(Entry entry) const;
     void set_last(Entry entry, const Moment& moment);
     void bring(Entry entry, bool fresh);
     void prefetch(const std::int64_t* entries, std::size_t t, std::size_t n) const;
     Late* late_of(Entry entry);
 
-    Filter fresh_;            // as every key begins
-    mutable Filter working_;  // unpacked
+    KeyedModel fresh_;            // as every key begins
+    mutable KeyedModel working_;  // unpacked
     std::vector<double> fresh_record_;
     bool text_;
     Bounds bounds_;

@@ -6,7 +6,8 @@
 // A Kind has
 //     Kind(features)
 //     void predict(const LabelRow&, double* p) const;        how likely each class is
-//     void learn(const LabelRow&, std::size_t c, double gain, const double* p);   p as predicted
+//     void learn(const LabelRow&, std::size_t c, double gain, const double* p);   the row that was
+//                                                            predicted just before, p as predicted
 //     void pass(double discount);                            time passes; changes no prediction
 //     void add_features(count), add_classes(count), fields(features, classes, self, visit), settle()
 #pragma once
@@ -45,8 +46,8 @@ public:
                 double* p = probabilities(codes_[i].classes());
                 kinds_[i].predict(row(rows, t), p);
                 codes_[i].write(p, out);
+                if (gain != 0.0) kinds_[i].pass(discount);
                 if (gain > 0.0) {
-                    kinds_[i].pass(discount);
                     const std::size_t c = codes_[i].class_of(labels);
                     if (c != LabelCode::kNone) kinds_[i].learn(row(rows, t), c, gain, p);
                 }

@@ -106,14 +106,26 @@ void LateCombiner::put_down_room(const Block& block) const {
     range.below = room_.below(range);
     for (std::size_t t = 0; t < block.rows; ++t) {
         double* now = put_down(block.made.from(t), 0);
+        std::vector<double>& said = scratch(weights.size());
+        for (std::size_t k = 0; k < weights.size(); ++k)
+            said[k] = block.predictions[(k * block.stride + t) * block.width];
+        combiner.mixture().fill_in(said.data());
         now[1] = now[2] = 0.0;
         for (std::size_t k = 0; k < weights.size(); ++k) {
-            const double f = block.predictions[(k * block.stride + t) * block.width];
-            now[1] += weights[k] * range.clip_closely(f);
-            now[2] += weights[k] * range.clip(f);
+            now[1] += weights[k] * range.clip_closely(said[k]);
+            now[2] += weights[k] * range.clip(said[k]);
         }
         now[3] = labels_;
     }
+}
+
+void LateCombiner::take(const Made& now, const Made& made) const {
+    const double labels = is_number() ? put_down(made, 0)[3] : 0.0;
+    for (std::size_t o = 0; o < outputs(); ++o) {
+        std::copy_n(now.of(0, o), made_of_output(), made.of(0, o));
+        put_down(made, o)[0] *= kTaken;
+    }
+    if (is_number()) put_down(made, 0)[3] = labels;  // how late its own is does not change
 }
 
 void LateCombiner::judge(const Block& row) {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -40,6 +41,13 @@ public:
     std::size_t made_of_output() const {
         return at_once_.candidates() + kBoth + 1 + 3 * is_number();
     }
+
+    // Of one row: whether it came before the first label, and what was put down then says nothing
+    // about who predicts well; and to take what is put down now instead.
+    bool came_first(const Made& made) const {
+        return !std::isnan(made.values[0]) && put_down(made, 0)[0] < 1.0;
+    }
+    void take(const Made& now, const Made& made) const;
 
     // Whether a label came late.
     bool late() const { return !as_made_.empty(); }
@@ -75,6 +83,8 @@ public:
 private:
     static constexpr std::size_t kBoth = 2;
     static constexpr double kLargestLoss = 1e9;
+    static constexpr double kTaken =
+        0.5;  // put down once there were labels, of a row that came before
 
     void learn_row(const Block&);
     bool same_now(const Block&) const;

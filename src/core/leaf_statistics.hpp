@@ -65,6 +65,14 @@ public:
     }
     void set_reference(std::size_t leaf, const double* reference);
     void learn(std::size_t leaf, const Lesson& lesson);
+    // Tells the processor which cells learning a row in these bins will touch.
+    void prefetch(std::size_t leaf, const std::uint8_t* bins) const {
+        const std::size_t size = cell_size();
+        const std::uint32_t* columns = columns_.data() + leaf * width_;
+        const float* cell = cells(leaf) + size;
+        for (std::size_t i = 0; i < width_; ++i, cell += Bins::kBins * size)
+            __builtin_prefetch(cell + bins[columns[i]] * size);
+    }
     // Rows since the leaf was opened or last looked at.
     double wait(std::size_t leaf) const { return waits_[leaf]; }
     Split best_split(std::size_t leaf, const Bins& bins);

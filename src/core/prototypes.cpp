@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <numeric>
 
@@ -38,20 +39,32 @@ double Prototypes::typical_distance() const {
     return (distances_ + changing_features()) / (distance_rows_ + 1.0);
 }
 
+Prototypes::Distances& Prototypes::distances() {
+    thread_local Distances squared;
+    return squared;
+}
+
 void Prototypes::predict(const LabelRow& row, double* p) const {
-    Distances squared;
+    Distances& squared = distances();
     find_distances(row.z, squared);
     std::fill_n(p, classes_, 0.0);
     float least = std::numeric_limits<float>::max();
     for (std::size_t i = 0; i < used_; ++i)
         if (weights_.counts(i)) least = std::min(least, squared[i]);
     const double sharpness = 0.5 * changing_features() / std::max(typical_distance(), kAbove0);
-    double sum = 0.0;
+    std::array<double, kMost> votes;  // of those that are near enough
+    std::array<std::uint8_t, kMost> whose;
+    std::size_t near = 0;
     for (std::size_t i = 0; i < used_; ++i) {
-        const double behind = sharpness * static_cast<double>(squared[i] - least);
-        if (!weights_.counts(i) || !(behind < kNothing)) continue;
-        const double vote = weights_[i] * std::exp(-behind);
-        p[static_cast<std::size_t>(class_[i])] += vote;
+        votes[near] = -sharpness * static_cast<double>(squared[i] - least);
+        whose[near] = static_cast<std::uint8_t>(i);
+        near += weights_.counts(i) && votes[near] > -kNothing;
+    }
+    default_kernel().exponentials(votes.data(), near);
+    double sum = 0.0;
+    for (std::size_t k = 0; k < near; ++k) {
+        const double vote = weights_[whose[k]] * votes[k];
+        p[static_cast<std::size_t>(class_[whose[k]])] += vote;
         sum += vote;
     }
     if (sum > 0.0)
@@ -61,8 +74,7 @@ void Prototypes::predict(const LabelRow& row, double* p) const {
 void Prototypes::learn(const LabelRow& row, std::size_t c, double gain, const double* p) {
     weights_.rescale();
     const double weight = gain * weights_.unit();
-    Distances squared;
-    find_distances(row.z, squared);
+    const Distances& squared = distances();  // as they were when it was predicted
     const std::size_t own = nearest(squared, c);
     const bool wrong = choose([&](std::size_t k) { return p[k]; }, classes_, false) != c;
     bool apart = true;

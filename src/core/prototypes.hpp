@@ -54,6 +54,8 @@ private:
 
     using Distances = std::array<float, kMost>;
 
+    // Of the row that was predicted last.
+    static Distances& distances();
     void find_distances(const double* z, Distances& squared) const;
     std::size_t nearest(const Distances& squared, std::size_t c) const;
     double changing_features() const;

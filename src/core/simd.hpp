@@ -2,7 +2,9 @@
 // plain C++ for every other processor. Included once per instruction set, inside its namespace.
 #pragma once
 
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #if defined(__AVX2__) && defined(__FMA__)
 #include <immintrin.h>
 #endif
@@ -35,7 +37,17 @@ inline Vec div(Vec a, Vec b) { return _mm256_div_pd(a, b); }
 inline Vec min(Vec a, Vec b) { return _mm256_min_pd(a, b); }
 inline Vec max(Vec a, Vec b) { return _mm256_max_pd(a, b); }
 inline Vec fma(Vec a, Vec b, Vec c) { return _mm256_fmadd_pd(a, b, c); }
+inline Vec fnma(Vec a, Vec b, Vec c) { return _mm256_fnmadd_pd(a, b, c); }  // c - a b
 inline Vec magnitude(Vec a) { return _mm256_andnot_pd(broadcast(-0.0), a); }
+// a, but 0 where `by` is below the bound
+inline Vec zero_below(Vec a, Vec by, double bound) {
+    return _mm256_and_pd(a, _mm256_cmp_pd(by, broadcast(bound), _CMP_GE_OQ));
+}
+// 2^k, of whole numbers from -1022 to 1023
+inline Vec power_of_two(Vec k) {
+    const __m256i biased = _mm256_castpd_si256(add(k, broadcast(0x1.8p52 + 1023.0)));
+    return _mm256_castsi256_pd(_mm256_slli_epi64(biased, 52));
+}
 inline bool all_at_most(Vec a, double bound) {
     return _mm256_movemask_pd(_mm256_cmp_pd(a, broadcast(bound), _CMP_LE_OQ)) == 0xf;
 }
@@ -53,6 +65,11 @@ inline bool any_marked(Vec marks) { return _mm256_movemask_pd(marks) != 0; }
 inline double last(Vec a) {
     const __m128d high = _mm256_extractf128_pd(a, 1);
     return _mm_cvtsd_f64(_mm_unpackhi_pd(high, high));
+}
+// (aK, aK, aK, aK)
+template <int K>
+inline Vec lane(Vec a) {
+    return _mm256_permute4x64_pd(a, 0x55 * K);
 }
 // (carry, a0, a1, a2)
 inline Vec shift_in(Vec a, double carry) {
@@ -99,7 +116,17 @@ inline Vec fma(Vec a, Vec b, Vec c) {
     return a * b + c;
 #endif
 }
+inline Vec fnma(Vec a, Vec b, Vec c) { return fma(-a, b, c); }
 inline Vec magnitude(Vec a) { return max(a, -a); }
+inline Vec zero_below(Vec a, Vec by, double bound) { return by >= broadcast(bound) ? a : zero(); }
+inline Vec power_of_two(Vec k) {
+    Vec power;
+    for (std::size_t i = 0; i < kLanes; ++i) {
+        const auto biased = std::bit_cast<std::uint64_t>(k[i] + (0x1.8p52 + 1023.0));
+        power[i] = std::bit_cast<double>(biased << 52);
+    }
+    return power;
+}
 inline bool all_at_most(Vec a, double bound) {
     return a[0] <= bound && a[1] <= bound && a[2] <= bound && a[3] <= bound;
 }
@@ -109,6 +136,10 @@ inline Vec mark_capped(Vec marks, Vec a, Vec cap, double least) {
 }
 inline bool any_marked(Vec marks) { return !all_at_most(marks, 0.0); }
 inline double last(Vec a) { return a[3]; }
+template <int K>
+inline Vec lane(Vec a) {
+    return broadcast(a[K]);
+}
 inline Vec shift_in(Vec a, double carry) { return Vec{carry, a[0], a[1], a[2]}; }
 inline Vec running_sum(Vec a) {
     a += Vec{0.0, a[0], a[1], a[2]};

@@ -14,18 +14,14 @@ Tree::Tree(const TreeDesign& design, std::size_t outputs, std::size_t features, 
 
 void Tree::add_nodes(std::size_t count) {
     const std::size_t all = nodes() + count;
-    column_.resize(all, kUnused);
-    for (auto* part : {&child_, &place_}) part->resize(all, 0);
-    for (auto* part : {&low_, &high_, &rows_, &sum_squares_, &own_, &below_, &visits_})
-        part->resize(all, 0.0);
+    nodes_.resize(all);
+    sum_squares_.resize(all, 0.0);
     sums_.resize(all * outputs(), 0.0);
 }
 
 void Tree::clear(std::int32_t node) {
-    column_[node] = kUnused;
-    child_[node] = place_[node] = 0;
-    for (auto* part : {&low_, &high_, &rows_, &sum_squares_, &own_, &below_, &visits_})
-        (*part)[node] = 0.0;
+    nodes_[node] = Node();
+    sum_squares_[node] = 0.0;
     std::fill_n(sums(node), outputs(), 0.0);
 }
 
@@ -33,38 +29,59 @@ void Tree::clear(std::int32_t node) {
 void Tree::open(std::int32_t node) {
     std::array<bool, LeafStatistics::kMostLeaves + 1> taken{};
     for (std::size_t i = 0; i < nodes(); ++i)
-        if (column_[i] == kLeaf) taken[place_[i]] = true;
+        if (nodes_[i].column == kLeaf) taken[nodes_[i].place] = true;
     const auto free = std::find(taken.begin(), taken.end(), false) - taken.begin();
-    place_[node] = static_cast<std::int32_t>(free);
-    column_[node] = kLeaf;
+    nodes_[node].place = static_cast<std::int32_t>(free);
+    nodes_[node].column = kLeaf;
     std::array<double, kMostSums> mean{};
-    if (design_.teaching == Teaching::numbers && rows_[node] > 0.0)
-        for (std::size_t o = 0; o < outputs(); ++o) mean[o] = sums(node)[o] / rows_[node];
+    if (design_.teaching == Teaching::numbers && nodes_[node].rows > 0.0)
+        for (std::size_t o = 0; o < outputs(); ++o) mean[o] = sums(node)[o] / nodes_[node].rows;
     statistics_.open(static_cast<std::size_t>(free), mean.data());
 }
 
 Tree::Path Tree::find(const double* x) const {
     Path path;
-    std::int32_t node = 0;
-    path.nodes[0] = 0;
-    path.length = 1;
-    while (column_[node] >= 0) {
-        const double value = x[column_[node]];
-        const bool left = value < high_[node] && value >= low_[node];
-        node = child_[node] + (left ? 0 : 1);
-        path.nodes[path.length++] = node;
-    }
+    const Search alone{this, x};
+    find(&alone, 1, &path);
     return path;
+}
+
+// Every path that is not at its leaf yet takes a step, then the next one does.
+void Tree::find(const Search* searches, std::size_t count, Path* paths) {
+    struct Walker {
+        const Node *nodes, *at;
+        const double* x;
+        Path* path;
+    };
+    std::array<Walker, kTogether> walkers;
+    std::size_t walking = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        const Node* nodes = searches[i].tree->nodes_.data();
+        paths[i].nodes[0] = 0;
+        paths[i].length = 1;
+        if (nodes->column >= 0) walkers[walking++] = {nodes, nodes, searches[i].x, paths + i};
+    }
+    while (walking > 0)
+        for (std::size_t i = 0; i < walking; ++i) {
+            Walker& walker = walkers[i];
+            const double value = walker.x[walker.at->column];
+            const bool left = (value < walker.at->high) & (value >= walker.at->low);
+            const std::int32_t next = walker.at->child + !left;
+            walker.path->nodes[walker.path->length++] = next;
+            walker.at = walker.nodes + next;
+            if (walker.at->column < 0)
+                walker = walkers[--walking];  // the last one waits for its step
+        }
 }
 
 void Tree::predict(const Path& path, double* scratch, double* sum) const {
     const std::size_t m = outputs();
     std::size_t i = path.length - std::min(path.length, kPathToTrust);
-    const double rows = rows_[path.nodes[i]], share = rows > 0.0 ? 1.0 / rows : 0.0;
+    const double rows = nodes_[path.nodes[i]].rows, share = rows > 0.0 ? 1.0 / rows : 0.0;
     for (std::size_t o = 0; o < m; ++o) scratch[o] = sums(path.nodes[i])[o] * share;
     while (++i < path.length) {
         const std::int32_t node = path.nodes[i];
-        const double inverse = 1.0 / (rows_[node] + kLean), *own = sums(node);
+        const double inverse = 1.0 / (nodes_[node].rows + kLean), *own = sums(node);
         for (std::size_t o = 0; o < m; ++o) scratch[o] = (own[o] + kLean * scratch[o]) * inverse;
     }
     const double unit = design_.teaching == Teaching::numbers ? unit_ : 1.0;
@@ -85,8 +102,8 @@ void Tree::learn(Path& path, const std::uint8_t* bins, double weight, std::size_
     compare(path, lesson);
     if (weight <= 0.0) return;
     const std::int32_t leaf = path.nodes[path.length - 1];
-    const auto place = static_cast<std::size_t>(place_[leaf]);
-    if (rows_[leaf] == 0.0) statistics_.set_reference(place, scaled.data());
+    const auto place = static_cast<std::size_t>(nodes_[leaf].place);
+    if (nodes_[leaf].rows == 0.0) statistics_.set_reference(place, scaled.data());
     for (std::size_t i = 0; i < path.length; ++i) add_row(path.nodes[i], lesson);
     statistics_.learn(place, lesson);
     if (statistics_.wait(place) >= design_.patience && path.length <= kDeepest &&
@@ -102,14 +119,16 @@ void Tree::fit_unit(const double* numbers) {
     unit_ = unit;
     if (factor == 0.0) return;  // there was nothing but 0 so far
     for (double& sum : sums_) sum *= factor;
-    for (auto* errors : {&own_, &below_})
-        for (double& error : *errors) error *= factor * factor;
+    for (Node& node : nodes_) {
+        node.own *= factor * factor;
+        node.below *= factor * factor;
+    }
     statistics_.rescale(factor);
 }
 
 // The squared error of the node's own mean: |y - sums / n|^2, with y all 0 but 1 for a class.
 double Tree::error(std::int32_t node, const Lesson& lesson) const {
-    const double rows = rows_[node], share = rows > 0.0 ? 1.0 / rows : 0.0, *own = sums(node);
+    const double rows = nodes_[node].rows, share = rows > 0.0 ? 1.0 / rows : 0.0, *own = sums(node);
     if (design_.teaching == Teaching::classes)
         return std::max(
             1.0 - 2.0 * (own[lesson.label] * share) + sum_squares_[node] * share * share, 0.0);
@@ -125,10 +144,10 @@ void Tree::compare(Path& path, const Lesson& lesson) {
     const double of_leaf = path.length > 1 ? error(path.nodes[path.length - 1], lesson) : 0.0;
     for (std::size_t i = 0; i + 1 < path.length; ++i) {
         const std::int32_t node = path.nodes[i];
-        own_[node] += kRate * (error(node, lesson) - own_[node]);
-        below_[node] += kRate * (of_leaf - below_[node]);
-        visits_[node] += 1.0;
-        if (visits_[node] > kTrial && own_[node] < below_[node]) {
+        nodes_[node].own += kRate * (error(node, lesson) - nodes_[node].own);
+        nodes_[node].below += kRate * (of_leaf - nodes_[node].below);
+        nodes_[node].visits += 1.0;
+        if (nodes_[node].visits > kTrial && nodes_[node].own < nodes_[node].below) {
             cut(node);
             path.length = i + 1;
         }
@@ -136,19 +155,21 @@ void Tree::compare(Path& path, const Lesson& lesson) {
 }
 
 void Tree::cut(std::int32_t node) {
-    drop(child_[node]);
-    drop(child_[node] + 1);
+    ++changes_;
+    drop(nodes_[node].child);
+    drop(nodes_[node].child + 1);
     --leaves_;
-    child_[node] = 0;
-    low_[node] = high_[node] = own_[node] = below_[node] = visits_[node] = 0.0;
-    column_[node] = kUnused;
+    nodes_[node].child = 0;
+    nodes_[node].low = nodes_[node].high = nodes_[node].own = nodes_[node].below =
+        nodes_[node].visits = 0.0;
+    nodes_[node].column = kUnused;
     open(node);
 }
 
 void Tree::drop(std::int32_t node) {
-    if (column_[node] >= 0) {
-        drop(child_[node]);
-        drop(child_[node] + 1);
+    if (nodes_[node].column >= 0) {
+        drop(nodes_[node].child);
+        drop(nodes_[node].child + 1);
         --leaves_;
     }
     clear(node);
@@ -157,7 +178,7 @@ void Tree::drop(std::int32_t node) {
 void Tree::add_row(std::int32_t node, const Lesson& lesson) {
     const double w = lesson.weight;
     double* sum = sums(node);
-    rows_[node] += w;
+    nodes_[node].rows += w;
     if (design_.teaching == Teaching::classes) {
         sum_squares_[node] += w * (2.0 * sum[lesson.label] + w);
         sum[lesson.label] += w;
@@ -167,7 +188,7 @@ void Tree::add_row(std::int32_t node, const Lesson& lesson) {
 }
 
 void Tree::try_split(std::int32_t leaf, const Bins& edges) {
-    const Split split = statistics_.best_split(static_cast<std::size_t>(place_[leaf]), edges);
+    const Split split = statistics_.best_split(static_cast<std::size_t>(nodes_[leaf].place), edges);
     if (split.gain <= 0.0) return;
     const double left_over = std::max(split.sse - split.gain, 1e-12 * split.sse);
     const double chance = 2.0 * std::log(1.0 + static_cast<double>(split.candidates));
@@ -176,23 +197,24 @@ void Tree::try_split(std::int32_t leaf, const Bins& edges) {
 
 void Tree::grow(std::int32_t leaf, const Split& split, const Bins& edges) {
     const std::int32_t left = free_pair(), right = left + 1;
+    ++changes_;
     const double* edge = edges.edges(split.column) + split.bin;
-    column_[leaf] = static_cast<std::int32_t>(split.column);
-    child_[leaf] = left;
-    low_[leaf] = split.equals ? edge[-1] : kNoLow;
-    high_[leaf] = edge[0];
+    nodes_[leaf].column = static_cast<std::int32_t>(split.column);
+    nodes_[leaf].child = left;
+    nodes_[leaf].low = split.equals ? edge[-1] : kNoLow;
+    nodes_[leaf].high = edge[0];
     // Of codes, these are 4 times the errors of classes: a credit for children that start empty.
-    own_[leaf] = split.sse / split.rows;
-    below_[leaf] = std::max(split.sse - split.gain, 0.0) / split.rows;
-    visits_[leaf] = 0.0;
+    nodes_[leaf].own = split.sse / split.rows;
+    nodes_[leaf].below = std::max(split.sse - split.gain, 0.0) / split.rows;
+    nodes_[leaf].visits = 0.0;
     std::array<double, kMostSums> rest;
     for (std::size_t k = 0; k < kMostSums; ++k) rest[k] = split.total[k] - split.side[k];
     if (design_.teaching == Teaching::classes)  // no fewer than 0 rows by rounding
         for (double& sum : rest) sum = std::max(sum, 0.0);
-    const double* reference = statistics_.reference(static_cast<std::size_t>(place_[leaf]));
+    const double* reference = statistics_.reference(static_cast<std::size_t>(nodes_[leaf].place));
     start(left, split.side_rows, split.side.data(), reference);
     start(right, split.rows - split.side_rows, rest.data(), reference);
-    place_[leaf] = 0;
+    nodes_[leaf].place = 0;
     ++leaves_;
     open(left);
     open(right);
@@ -201,7 +223,7 @@ void Tree::grow(std::int32_t leaf, const Split& split, const Bins& edges) {
 // A child knows what its side has taught; codes do not tell classes, so that it learns those anew.
 void Tree::start(std::int32_t node, double rows, const double* side, const double* reference) {
     if (statistics_.coded()) return;
-    rows_[node] = rows;
+    nodes_[node].rows = rows;
     for (std::size_t o = 0; o < outputs(); ++o) {
         const bool numbers = design_.teaching == Teaching::numbers;
         const double sum = numbers ? side[o] + reference[o] * rows : side[o];
@@ -212,7 +234,7 @@ void Tree::start(std::int32_t node, double rows, const double* side, const doubl
 
 std::int32_t Tree::free_pair() {
     std::size_t i = 1;
-    while (i < nodes() && column_[i] != kUnused) i += 2;
+    while (i < nodes() && nodes_[i].column != kUnused) i += 2;
     if (i == nodes()) add_nodes(2);
     return static_cast<std::int32_t>(i);
 }
@@ -238,18 +260,7 @@ void Tree::settle() {
 void Tree::settle_nodes() {
     hold(nodes() % 2 == 1 && nodes() < 2 * LeafStatistics::kMostLeaves,
          "column: not those of a tree");
-    const auto check = [&](const auto& part, const char* name) {
-        hold(part.size() == nodes(), std::string(name) + ": not one for each node");
-    };
-    check(child_, "child");
-    check(place_, "place");
-    check(low_, "low");
-    check(high_, "high");
-    check(rows_, "rows");
-    check(sum_squares_, "sum_squares");
-    check(own_, "own");
-    check(below_, "below");
-    check(visits_, "visits");
+    hold(sum_squares_.size() == nodes(), "sum_squares: not one for each node");
     hold(known_outputs_ <= kMostNumbers && sums_.size() == nodes() * known_outputs_,
          "sums: not one for each node and output");
     const bool classes = design_.teaching == Teaching::classes;
@@ -258,7 +269,7 @@ void Tree::settle_nodes() {
         for (std::size_t o = 0; o < known_outputs_; ++o) {
             const double sum = sums_[i * known_outputs_ + o];
             hold(!classes || sum >= 0.0, "sums: fewer than no rows of a class");
-            hold(std::fabs(sum) <= rows_[i] * (1.0 + 1e-3) + 1e-3,
+            hold(std::fabs(sum) <= nodes_[i].rows * (1.0 + 1e-3) + 1e-3,
                  "sums: more than there are rows");
             squares += sum * sum;
         }
@@ -279,22 +290,24 @@ void Tree::settle_structure() {
         open.pop_back();
         hold(!met[node] && depth <= kDeepest, "child: not the nodes of a tree");
         met[node] = true;
-        if (column_[node] == kLeaf) {
-            const auto place = static_cast<std::size_t>(place_[node]);
+        if (nodes_[node].column == kLeaf) {
+            const auto place = static_cast<std::size_t>(nodes_[node].place);
             hold(place < taken.size() && !taken[place], "place: not one for each leaf");
             taken[place] = true;
             ++leaves_;
             continue;
         }
-        hold(column_[node] >= 0 && static_cast<std::size_t>(column_[node]) < statistics_.features(),
+        hold(nodes_[node].column >= 0 &&
+                 static_cast<std::size_t>(nodes_[node].column) < statistics_.features(),
              "column: there is no such column");
-        hold(low_[node] < high_[node], "low: nothing is between");
-        hold(child_[node] % 2 == 1 && child_[node] + 1 < count, "child: there is no such node");
-        open.emplace_back(child_[node], depth + 1);
-        open.emplace_back(child_[node] + 1, depth + 1);
+        hold(nodes_[node].low < nodes_[node].high, "low: nothing is between");
+        hold(nodes_[node].child % 2 == 1 && nodes_[node].child + 1 < count,
+             "child: there is no such node");
+        open.emplace_back(nodes_[node].child, depth + 1);
+        open.emplace_back(nodes_[node].child + 1, depth + 1);
     }
     for (std::size_t i = 0; i < nodes(); ++i)
-        hold(met[i] || column_[i] == kUnused, "column: a node that no row can meet");
+        hold(met[i] || nodes_[i].column == kUnused, "column: a node that no row can meet");
 }
 
 }  // namespace dfop

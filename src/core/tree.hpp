@@ -11,6 +11,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <ranges>
 #include <vector>
 
 #include "bins.hpp"
@@ -34,6 +35,8 @@ public:
         std::array<std::int32_t, kDeepest + 1> nodes;
         std::size_t length;
     };
+    // How many paths are found together at most.
+    static constexpr std::size_t kTogether = 8;
 
     // Of numbers: how many. Classes are met on the way.
     Tree(const TreeDesign& design, std::size_t outputs, std::size_t features, std::uint64_t seed);
@@ -42,6 +45,18 @@ public:
     std::size_t leaves() const { return leaves_; }
 
     Path find(const double* x) const;
+    // The paths of some trees and rows side by side, so that nobody waits for one step of one path.
+    struct Search {
+        const Tree* tree;
+        const double* x;
+    };
+    static void find(const Search* searches, std::size_t count, Path* paths);
+    // Tells the processor what learning the row will touch.
+    void prefetch(const Path& path, const std::uint8_t* bins) const {
+        statistics_.prefetch(static_cast<std::size_t>(leaf(path).place), bins);
+    }
+    // How often the structure has changed: a path holds as long as it does not.
+    std::size_t changes() const { return changes_; }
     // Adds to `sum`; `scratch` has room for all outputs.
     void predict(const Path& path, double* scratch, double* sum) const;
     // Either the number of the class or as many numbers as there are outputs.
@@ -63,7 +78,29 @@ private:
     static constexpr std::int32_t kLeaf = -1, kUnused = -2;
     static constexpr double kNoLow = -Bins::kNoEdge;
 
-    std::size_t nodes() const { return column_.size(); }
+    // A cache line. Children are next to each other, the left one at `child`.
+    struct alignas(64) Node {
+        std::int32_t column = kUnused, child = 0;
+        double low = 0.0, high = 0.0;                 // left is low <= x < high
+        double rows = 0.0;                            // that passed
+        double own = 0.0, below = 0.0, visits = 0.0;  // errors, and how many were compared
+        std::int32_t place = 0;                       // of a leaf's statistics
+    };
+    using Nodes = std::vector<Node, CacheLineAllocator<Node>>;
+    // The columns of all nodes as a vector: they say how many nodes there are.
+    struct Columns {
+        Nodes* nodes;
+        auto begin() const { return std::views::transform(*nodes, &Node::column).begin(); }
+        auto end() const { return std::views::transform(*nodes, &Node::column).end(); }
+        std::size_t size() const { return nodes->size(); }
+        void assign(const double* first, const double* last) {
+            nodes->assign(static_cast<std::size_t>(last - first), Node());
+            for (Node& node : *nodes) node.column = static_cast<std::int32_t>(*first++);
+        }
+    };
+
+    std::size_t nodes() const { return nodes_.size(); }
+    const Node& leaf(const Path& path) const { return nodes_[path.nodes[path.length - 1]]; }
     double* sums(std::int32_t node) { return sums_.data() + node * outputs(); }
     const double* sums(std::int32_t node) const { return sums_.data() + node * outputs(); }
     void add_nodes(std::size_t count);
@@ -86,11 +123,9 @@ private:
     LeafStatistics statistics_;
     double unit_ = 0.0;  // a power of two above all numbers learned: sums are in units of it
     std::size_t leaves_ = 1, known_outputs_;
-    // Of every node; the root is 0, and children are next to each other, the left one at child_.
-    std::vector<std::int32_t> column_, child_, place_;  // place_: of a leaf's statistics
-    std::vector<double> low_, high_;                    // left is low <= x < high
-    std::vector<double> rows_, sums_, sum_squares_;     // sum_squares_: |sums|^2 of classes
-    std::vector<double> own_, below_, visits_;          // errors, and how many were compared
+    std::size_t changes_ = 0;
+    Nodes nodes_;                             // the root is 0
+    std::vector<double> sums_, sum_squares_;  // of every node; sum_squares_: |sums|^2 of classes
 };
 
 template <class Self, class Visitor>
@@ -99,18 +134,23 @@ void Tree::fields(Self* self, Visitor&& visit) {
                 [=](std::size_t) -> auto& { return self->known_outputs_; });
     visit.array({"unit", {}, 0.0, 4.0 * kLargest},
                 [=](std::size_t) -> auto& { return self->unit_; });
-    visit.rows({"column", {kFree}, -2.0, 0x1p30}, self ? &self->column_ : nullptr);
-    visit.rows({"child", {kFree}, 0.0, 0x1p30}, self ? &self->child_ : nullptr);
-    visit.rows({"place", {kFree}, 0.0, 0x1p30}, self ? &self->place_ : nullptr);
-    visit.rows({"low", {kFree}, kNoLow, Bins::kNoEdge}, self ? &self->low_ : nullptr);
-    visit.rows({"high", {kFree}, kNoLow, Bins::kNoEdge}, self ? &self->high_ : nullptr);
-    visit.rows({"rows", {kFree}, 0.0, kMostWeight}, self ? &self->rows_ : nullptr);
+    const auto node_field = [&](const char* name, double low, double high, auto member) {
+        visit.array({name, {self ? self->nodes() : kFree}, low, high},
+                    [=](std::size_t i) -> auto& { return self->nodes_[i].*member; });
+    };
+    Columns columns{self ? const_cast<Nodes*>(&self->nodes_) : nullptr};  // written by writers only
+    visit.rows({"column", {kFree}, -2.0, 0x1p30}, &columns);
+    node_field("child", 0.0, 0x1p30, &Node::child);
+    node_field("place", 0.0, 0x1p30, &Node::place);
+    node_field("low", kNoLow, Bins::kNoEdge, &Node::low);
+    node_field("high", kNoLow, Bins::kNoEdge, &Node::high);
+    node_field("rows", 0.0, kMostWeight, &Node::rows);
     visit.rows({"sums", {kFree}, -kMostWeight, kMostWeight}, self ? &self->sums_ : nullptr);
     visit.rows({"sum_squares", {kFree}, 0.0, kMostWeight * kMostWeight},
                self ? &self->sum_squares_ : nullptr);
-    visit.rows({"own", {kFree}, 0.0, 1e3}, self ? &self->own_ : nullptr);
-    visit.rows({"below", {kFree}, 0.0, 1e3}, self ? &self->below_ : nullptr);
-    visit.rows({"visits", {kFree}, 0.0, kMostRows}, self ? &self->visits_ : nullptr);
+    node_field("own", 0.0, 1e3, &Node::own);
+    node_field("below", 0.0, 1e3, &Node::below);
+    node_field("visits", 0.0, kMostRows, &Node::visits);
     LeafStatistics::fields(self ? &self->statistics_ : nullptr, visit);
 }
 

@@ -1,4 +1,4 @@
-// Waves, cos(w'z + phase), of a row. Only products and sums that every dialect rounds alike, so
+// Waves, cos(w'z + phase), of a row, and powers of e. Only products and sums that every dialect rounds alike, so
 // both kernels give the same bits. Included by kernel_impl.hpp.
 #pragma once
 
@@ -42,14 +42,44 @@ inline Vec cosine(Vec x) {
     return min(max(mul(sign, sine), broadcast(-1.0)), broadcast(1.0));
 }
 
-void cosines(double* values, std::size_t n) {
+// With x = k ln 2 + r and |r| <= ln 2 / 2, exp x = 2^k exp r; exp by its series. The error is below
+// 1e-15 of the result.
+inline Vec exponential(Vec x) {
+    // ln 2 in two parts; the first has 32 bits, so that its products with k are exact
+    constexpr double kLn0 = 0x1.62e42feep-1, kLn1 = 0x1.a39ef35793c76p-33;
+    constexpr double kInverseLn = 0x1.71547652b82fep0, kLargest = 700.0;
+    constexpr double kSeries[] = {1.0 / 6227020800.0, 1.0 / 479001600.0, 1.0 / 39916800.0,
+                                  1.0 / 3628800.0,    1.0 / 362880.0,    1.0 / 40320.0,
+                                  1.0 / 5040.0,       1.0 / 720.0,       1.0 / 120.0,
+                                  1.0 / 24.0,         1.0 / 6.0,         1.0 / 2.0};
+    const Vec bounded = min(max(x, broadcast(-kLargest)), broadcast(kLargest));
+    const Vec k = nearest(mul(bounded, broadcast(kInverseLn)));
+    Vec r = add(bounded, mul(k, broadcast(-kLn0)));
+    r = add(r, mul(k, broadcast(-kLn1)));
+    Vec sum = broadcast(kSeries[0]);
+    for (std::size_t i = 1; i < std::size(kSeries); ++i)
+        sum = add(mul(sum, r), broadcast(kSeries[i]));
+    const Vec above = add(r, mul(mul(sum, r), r));  // exp r - 1
+    return zero_below(mul(add(above, broadcast(1.0)), power_of_two(k)), x, -kLargest);
+}
+
+template <class Function>
+void to_each(double* values, std::size_t n, Function function) {
     std::size_t i = 0;
-    for (; i + kLanes <= n; i += kLanes) store_any(values + i, cosine(load_any(values + i)));
+    for (; i + kLanes <= n; i += kLanes) store_any(values + i, function(load_any(values + i)));
     if (i == n) return;
     double rest[kLanes] = {};
     std::copy(values + i, values + n, rest);
-    store_any(rest, cosine(load_any(rest)));
+    store_any(rest, function(load_any(rest)));
     std::copy_n(rest, n - i, values + i);
+}
+
+void cosines(double* values, std::size_t n) {
+    to_each(values, n, [](Vec x) { return cosine(x); });
+}
+
+void exponentials(double* values, std::size_t n) {
+    to_each(values, n, [](Vec x) { return exponential(x); });
 }
 
 // `Count` vectors of arguments at a time stay in registers while the features pass by.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +15,7 @@ from .insight.experts import weights_of
 from .insight.views import Insight
 from .model.estimator import Ahead, Estimator, joined
 from .model.label_targets import LabelTarget
-from .model.model import Model, Run
+from .model.model import Model, Run, Target
 from .model.monitor import LabelMonitor
 from .model.several_labels import SeveralLabels
 
@@ -49,8 +51,11 @@ class DFOPClassifier(ClassifierMixin, Insight, Estimator):
     fit_intercept : bool, default=True
         Whether to learn a constant as well.
     prior_variance : float, optional
-        ``p_0``, the variance of the weights before any row; it fades like a row. By default 100,
+        ``p_0``, the variance of the weights before any row; it fades like a row (with `storage` it
+        does not, and is 1 by default). By default 100,
         and for the automatic learner 30 over the number of weights, features scaled to at most 1.
+    prior_covariance : array-like of shape (w, w), optional
+        Of a single filter, in place of `prior_variance`; see `DFOPRegressor`.
     cap : float or None, default=1e6
         How uncertain forgetting may make a weight; see `DFOPRegressor`.
     pending_limit : int, default=100000
@@ -58,12 +63,32 @@ class DFOPClassifier(ClassifierMixin, Insight, Estimator):
     pending_expiry : int, str or None, default=None
         How long a row waits for its label at most: a number of rows, or a duration such as "3d"
         for a model that forgets by the clock.
+    monitor : bool, default=False
+        Whether a single filter keeps an eye on its errors, too, as the automatic learner always
+        does: calibrated `predict_proba`, `alarms_`; the page on uncertainty has the cost.
+    semi : bool, default=False
+        Whether rows may come without a label (NaN, None, pandas' NA): they are predicted, the model
+        forgets with them as with any row, and they show how features are distributed.
+    experts : list, optional
+        Models of your own that are asked before each row and are candidates beside those of the
+        automatic learner: scikit-learn estimators with `partial_fit`, River models, or
+        `dfop.Retrained` around any estimator. Copies of them learn, from the coded columns. See
+        the page on the automatic learner for what they see and what happens if one fails. Such a
+        model can be pickled, not saved in a model file.
     threads : int, default=1
         On how many threads the experts of the automatic learner learn; no result depends on it.
         Worth it for calls of some hundred rows and more: fewer than 16 rows stay on one thread.
         May be set at any time.
+    storage : int, optional
+        Keep this many directions and a diagonal instead of the whole covariance: memory and time
+        of d instead of its square, for thousands to millions of columns, dense or sparse. Needs a
+        given `forgetting`; 20 is a good start. None is exact. See the page on scale.
+    guarantee : bool, default=False
+        With `storage`: keep frequent directions, which bound what they leave out
+        (`storage_error_`), at several times the cost. `cap` has no part in it.
     max_classes : int, default=1000
-        How many classes a target may have: a number taken for a label is found out.
+        How many classes a target may have: a number taken for a label is found out. Classes that
+        nobody can name beforehand: ``partial_fit(X, y, classes="open")``.
 
     Attributes
     ----------
@@ -84,8 +109,14 @@ class DFOPClassifier(ClassifierMixin, Insight, Estimator):
         Keys of rows that wait for their label.
     expired_ : int
         How many rows were given up that waited too long, or were too many.
+    storage_error_ : float
+        With `guarantee=True`: how much of the rows' information is left out in any direction at
+        most.
     limited_rows_ : int
         Of a single filter: on how many rows the cap acted; 0 means that the model is the exact one.
+    covariance_ : ndarray of shape (w, w)
+        Of a single filter: how unsure the weights are, in units of the variance of the noise, the
+        constant last.
     experts_ : list of `dfop.insight.experts.Expert`
         Of the automatic learner: its experts, and what each is worth now.
     forgetting_ : float
@@ -95,7 +126,7 @@ class DFOPClassifier(ClassifierMixin, Insight, Estimator):
     drift_ : `dfop.insight.drift.DriftSpectrum`
         Of the automatic learner: noise and drift of the stream so far.
     alarms_ : list of `dfop.insight.uncertainty.Alarm`
-        Of the automatic learner: sudden changes found, and which weights moved.
+        With a monitor: sudden changes found, and of the automatic learner which weights moved.
 
     See Also
     --------
@@ -121,6 +152,8 @@ class DFOPClassifier(ClassifierMixin, Insight, Estimator):
     array(['up'], dtype='<U4')
     """
 
+    _parameter_names = (*Estimator._parameter_names, "max_classes")
+
     def __init__(
         self,
         forgetting: str | float | Forgetting = "auto",
@@ -129,10 +162,16 @@ class DFOPClassifier(ClassifierMixin, Insight, Estimator):
         lags: int = 0,
         fit_intercept: bool = True,
         prior_variance: float | None = None,
+        prior_covariance: ArrayLike | None = None,
         cap: float | None = 1e6,
         pending_limit: int = 100_000,
         pending_expiry: int | str | None = None,
+        monitor: bool = False,
+        semi: bool = False,
+        experts: Sequence[Any] | None = None,
         threads: int = 1,
+        storage: int | None = None,
+        guarantee: bool = False,
         max_classes: int = 1000,
     ) -> None:
         super().__init__(
@@ -141,15 +180,18 @@ class DFOPClassifier(ClassifierMixin, Insight, Estimator):
             lags=lags,
             fit_intercept=fit_intercept,
             prior_variance=prior_variance,
+            prior_covariance=prior_covariance,
             cap=cap,
             pending_limit=pending_limit,
             pending_expiry=pending_expiry,
+            monitor=monitor,
+            semi=semi,
+            experts=experts,
             threads=threads,
+            storage=storage,
+            guarantee=guarantee,
         )
         self.max_classes = max_classes
-
-    def _parameters(self) -> dict[str, Any]:
-        return {**super()._parameters(), "max_classes": self.max_classes}
 
     def _new_target(self, y: Any) -> LabelTarget | SeveralLabels:
         try:
@@ -220,9 +262,12 @@ class DFOPClassifier(ClassifierMixin, Insight, Estimator):
         discount : array-like of shape (n,), optional
             The discounts ``lam_t`` in (0, 1] themselves, instead of the rule in `forgetting`.
         time : array-like of shape (n,), optional
-            Time of each row, numbers (seconds) or datetimes, for a rule by the clock.
+            Time of each row, numbers (seconds) or datetimes: for a rule by the clock, and alarms
+            carry it.
         classes : array-like, or list of array-like for y of shape (n, m), optional
-            All labels there are, in the first call, where its `y` may not hold them all.
+            All labels there are, in the first call, where its `y` may not hold them all; "open" if
+            any may come later, up to `max_classes`. Then `classes_` grows, and with it the columns
+            of `predict_proba`; before a label is learned, None is predicted.
         late : bool
             Whether all these rows were predicted before any of their labels was known, as by
             someone who predicts a day and learns it at night. An automatic model then also judges
@@ -297,7 +342,7 @@ class DFOPClassifier(ClassifierMixin, Insight, Estimator):
         runs = self._learn(
             X, y, sample_weight=sample_weight, discount=discount, time=time, classes=classes
         )
-        parts = [_probabilities(run) for run in runs]
+        parts = [_probabilities(run, self._model.target) for run in runs]
         if isinstance(parts[0], list):
             return [np.vstack(target) for target in zip(*parts, strict=True)]
         return np.vstack(parts)
@@ -325,11 +370,16 @@ class DFOPClassifier(ClassifierMixin, Insight, Estimator):
         """
         if np.ndim(y) != 1:
             raise ValueError(f"y has shape {np.shape(y)}: ahead_then_learn takes one label a row")
-        runs = self._learn(X, y, time=time, classes=classes)
+        return self._ahead(self._learn(X, y, time=time, classes=classes))
+
+    def _ahead(self, runs: list[Run]) -> Ahead:
         predicted = joined(runs)
-        shown = np.vstack([_probabilities(run) for run in runs])
-        at = np.searchsorted(self.classes_, predicted)
-        return Ahead(predicted, probability=shown[np.arange(len(shown)), at])
+        shown = np.vstack([_probabilities(run, self._model.target) for run in runs])
+        known = np.array([label is not None for label in predicted.tolist()])
+        probability = np.full(len(shown), 1.0 / len(self.classes_))  # nothing is predicted yet
+        at = np.searchsorted(self.classes_, predicted[known].astype(self.classes_.dtype))
+        probability[known] = shown[known][np.arange(len(at)), at]
+        return Ahead(predicted, probability=probability)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the labels of rows with the model as it is now.
@@ -374,9 +424,9 @@ class DFOPClassifier(ClassifierMixin, Insight, Estimator):
     def predict_proba(self, X: Any) -> Any:
         """Class probabilities of rows with the model as it is now.
 
-        The automatic learner calibrates them while it learns. A single filter's are what least
-        squares on coded labels estimates directly (a linear probability model), bent into range,
-        with 1 % spread evenly over the classes.
+        A model with a monitor (the automatic learner, or ``monitor=True``) calibrates them while it
+        learns. A single filter's are else what least squares on coded labels estimates directly (a
+        linear probability model), bent into range, with 1 % spread evenly over the classes.
 
         Parameters
         ----------
@@ -393,8 +443,8 @@ class DFOPClassifier(ClassifierMixin, Insight, Estimator):
 
         def probabilities(model: Model, outputs: Array) -> Any:
             monitor = model.monitor
-            known = monitor.probabilities(outputs) if isinstance(monitor, LabelMonitor) else None
-            return _probabilities(Run(model.target, outputs, known))
+            known = monitor.says(outputs) if isinstance(monitor, LabelMonitor) else None
+            return _probabilities(Run(model.target, outputs, known), model.target)
 
         return self._predicted(X, probabilities)
 
@@ -457,11 +507,16 @@ class DFOPClassifier(ClassifierMixin, Insight, Estimator):
             return weights_of(model)[1]
 
 
-def _probabilities(run: Run) -> Any:
-    """Show the probabilities of rows: calibrated, or what a single filter's outputs say."""
+def _probabilities(run: Run, now: Target) -> Any:
+    """Show the probabilities of rows: calibrated, or what a single filter's outputs say.
+
+    They have a column for each of the classes known `now`, which may be more than then.
+    """
     target = run.target
     if isinstance(target, SeveralLabels):
         return target.shown(run.monitored or target.probabilities(run.outputs))
     assert isinstance(target, LabelTarget)
     probabilities = target.probabilities(run.outputs) if run.monitored is None else run.monitored[0]
+    if target.grows:
+        target = replace(target, classes=now.classes)  # type: ignore[union-attr]
     return target.shown(probabilities)

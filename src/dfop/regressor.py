@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -9,11 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 
 from .core import COVERAGES
-from .insight.experts import bank_of, weights_of
-from .insight.uncertainty import half_widths_at
+from .forgetting import Forgetting
+from .insight.experts import weights_of
+from .insight.uncertainty import half_widths_at, monitor_of, no_monitor
 from .insight.views import Insight
 from .model.estimator import Ahead, Estimator, joined
-from .model.model import Model
+from .model.model import Model, Run
 from .model.monitor import NumberMonitor
 from .model.targets import NumberTarget
 
@@ -51,8 +53,16 @@ class DFOPRegressor(RegressorMixin, Insight, Estimator):
     fit_intercept : bool, default=True
         Whether to learn a constant as well.
     prior_variance : float, optional
-        ``p_0``, the variance of the weights before any row; it fades like a row. By default 100,
+        ``p_0``, the variance of the weights before any row; it fades like a row (with `storage` it
+        does not, and is 1 by default). By default 100,
         and for the automatic learner 3000 over the number of weights, features scaled to at most 1.
+    prior_mean : array-like of shape (w,) or (m, w), optional
+        Of a single filter: what the weights are believed to be before any row, in the order of the
+        columns, the constant last; columns of numbers only. By default 0.
+    prior_covariance : array-like of shape (w, w), optional
+        Of a single filter, in place of `prior_variance`: how sure that is, and which weights go
+        together, in units of the variance of the noise. Columns that come later have its largest
+        variance.
     cap : float or None, default=1e6
         How uncertain forgetting may make a weight, in units of the noise over the feature's
         largest square. Keeps the model finite where data stop exciting a direction; on well
@@ -62,10 +72,29 @@ class DFOPRegressor(RegressorMixin, Insight, Estimator):
     pending_expiry : int, str or None, default=None
         How long a row waits for its label at most: a number of rows, or a duration such as "3d"
         for a model that forgets by the clock.
+    monitor : bool, default=False
+        Whether a single filter keeps an eye on its errors, too, as the automatic learner always
+        does: `predict_interval`, `alarms_`; the page on uncertainty has the cost.
+    semi : bool, default=False
+        Whether rows may come without a target (NaN, None, pandas' NA): they are predicted, the
+        model forgets with them as with any row, and they show how features are distributed.
+    experts : list, optional
+        Models of your own that are asked before each row and are candidates beside those of the
+        automatic learner: scikit-learn estimators with `partial_fit`, River models, or
+        `dfop.Retrained` around any estimator. Copies of them learn, from the coded columns. See
+        the page on the automatic learner for what they see and what happens if one fails. Such a
+        model can be pickled, not saved in a model file.
     threads : int, default=1
         On how many threads the experts of the automatic learner learn; no result depends on it.
         Worth it for calls of some hundred rows and more: fewer than 16 rows stay on one thread.
         May be set at any time.
+    storage : int, optional
+        Keep this many directions and a diagonal instead of the whole covariance: memory and time
+        of d instead of its square, for thousands to millions of columns, dense or sparse. Needs a
+        given `forgetting`; 20 is a good start. None is exact. See the page on scale.
+    guarantee : bool, default=False
+        With `storage`: keep frequent directions, which bound what they leave out
+        (`storage_error_`), at several times the cost. `cap` has no part in it.
 
     Attributes
     ----------
@@ -85,8 +114,14 @@ class DFOPRegressor(RegressorMixin, Insight, Estimator):
         Keys of rows that wait for their label.
     expired_ : int
         How many rows were given up that waited too long, or were too many.
+    storage_error_ : float
+        With `guarantee=True`: how much of the rows' information is left out in any direction at
+        most.
     limited_rows_ : int
         Of a single filter: on how many rows the cap acted; 0 means that the model is the exact one.
+    covariance_ : ndarray of shape (w, w)
+        Of a single filter: how unsure the weights are, in units of the variance of the noise, the
+        constant last.
     experts_ : list of `dfop.insight.experts.Expert`
         Of the automatic learner: its experts, and what each is worth now.
     forgetting_ : float
@@ -96,7 +131,7 @@ class DFOPRegressor(RegressorMixin, Insight, Estimator):
     drift_ : `dfop.insight.drift.DriftSpectrum`
         Of the automatic learner: noise and drift of the stream so far.
     alarms_ : list of `dfop.insight.uncertainty.Alarm`
-        Of the automatic learner: sudden changes found, and which weights moved.
+        With a monitor: sudden changes found, and of the automatic learner which weights moved.
 
     See Also
     --------
@@ -127,6 +162,47 @@ class DFOPRegressor(RegressorMixin, Insight, Estimator):
     >>> DFOPRegressor().fit(rows, [1.0, 2.0, 3.0]).coded_names_.tolist()
     ['x0=red', 'x1', 'x0=blue', 'x1 is missing']
     """
+
+    _parameter_names = (*Estimator._parameter_names, "prior_mean")
+
+    def __init__(
+        self,
+        forgetting: str | float | Forgetting = "auto",
+        *,
+        features: Any = "auto",
+        lags: int = 0,
+        fit_intercept: bool = True,
+        prior_variance: float | None = None,
+        prior_mean: ArrayLike | None = None,
+        prior_covariance: ArrayLike | None = None,
+        cap: float | None = 1e6,
+        pending_limit: int = 100_000,
+        pending_expiry: int | str | None = None,
+        monitor: bool = False,
+        semi: bool = False,
+        experts: Sequence[Any] | None = None,
+        threads: int = 1,
+        storage: int | None = None,
+        guarantee: bool = False,
+    ) -> None:
+        super().__init__(
+            forgetting,
+            features=features,
+            lags=lags,
+            fit_intercept=fit_intercept,
+            prior_variance=prior_variance,
+            prior_covariance=prior_covariance,
+            cap=cap,
+            pending_limit=pending_limit,
+            pending_expiry=pending_expiry,
+            monitor=monitor,
+            semi=semi,
+            experts=experts,
+            threads=threads,
+            storage=storage,
+            guarantee=guarantee,
+        )
+        self.prior_mean = prior_mean
 
     def _new_target(self, y: Any) -> NumberTarget:
         return NumberTarget()
@@ -183,7 +259,8 @@ class DFOPRegressor(RegressorMixin, Insight, Estimator):
         discount : array-like of shape (n,), optional
             The discounts ``lam_t`` in (0, 1] themselves, instead of the rule in `forgetting`.
         time : array-like of shape (n,), optional
-            Time of each row, numbers (seconds) or datetimes, for a rule by the clock.
+            Time of each row, numbers (seconds) or datetimes: for a rule by the clock, and alarms
+            carry it.
         late : bool
             Whether all these rows were predicted before any of their labels was known, as by
             someone who predicts a day and learns it at night. An automatic model then also judges
@@ -223,6 +300,55 @@ class DFOPRegressor(RegressorMixin, Insight, Estimator):
         """
         return joined(self._learn(X, y, sample_weight=sample_weight, discount=discount, time=time))
 
+    def learn_then_filter(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        sample_weight: ArrayLike | None = None,
+        discount: ArrayLike | None = None,
+        time: Any = None,
+    ) -> Array:
+        """Learn each row, then give its filtered value: what the model makes of it afterwards.
+
+        That is the estimate of a signal under noise, ``x_t'w_t``, the a posteriori estimate of
+        Kalman filters. It knows the row's own target, so it is **no prediction** and must never
+        be scored as one; `predict_then_learn` is honest. Of a single filter.
+
+        Parameters
+        ----------
+        X, y, sample_weight, discount, time
+            As in `partial_fit`.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, m)
+            The filtered values.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from dfop import DFOPRegressor
+        >>> rng = np.random.default_rng(0)
+        >>> signal = np.sin(np.arange(2000) / 100)
+        >>> y = signal + rng.normal(size=2000)
+        >>> level = np.ones((2000, 1))  # its weight is the level
+        >>> model = DFOPRegressor(forgetting=0.05, fit_intercept=False)
+        >>> bool(np.mean((model.learn_then_filter(level, y) - signal) ** 2) < 0.1)  # noise: 1
+        True
+        """
+        settings = self._settings()
+        if settings.several_experts or settings.storage is not None:
+            raise AttributeError(
+                "learn_then_filter is of a single exact filter: give a forgetting, such as "
+                "forgetting=0.001, and no storage="
+            )
+        return joined(
+            self._learn(
+                X, y, sample_weight=sample_weight, discount=discount, time=time, filtered=True
+            )
+        )
+
     def predict_interval(self, X: Any, coverage: float = 0.9) -> Array:
         """Intervals that hold a given share of the targets, with the model as it is now.
 
@@ -251,11 +377,17 @@ class DFOPRegressor(RegressorMixin, Insight, Estimator):
         >>> low, high = model.predict_interval([[1.0, 0.0]], coverage=0.9)[0]
         >>> bool(-1.2 < low < -0.2 and 2.2 < high < 3.2)  # 1 -+ 1.64 for this noise
         True
+
+        The paper's learner has them on request:
+
+        >>> model = DFOPRegressor(forgetting=0.001, monitor=True).fit(X, y)
+        >>> low, high = model.predict_interval([[1.0, 0.0]], coverage=0.9)[0]
+        >>> bool(-1.2 < low < -0.2 and 2.2 < high < 3.2)
+        True
         """
 
         def ends(model: Model, outputs: Array) -> Array:
-            bank_of(model, "predict_interval")
-            monitor = model.monitor
+            monitor = monitor_of(model, "predict_interval")
             assert isinstance(monitor, NumberMonitor)
             half = half_widths_at(monitor.intervals.half_widths(), coverage)
             return _ends(outputs, half, model.target.flat)
@@ -269,12 +401,14 @@ class DFOPRegressor(RegressorMixin, Insight, Estimator):
         coverage: float = 0.9,
         *,
         sample_weight: ArrayLike | None = None,
+        discount: ArrayLike | None = None,
+        time: Any = None,
     ) -> Array:
         """Give each row's interval before its target is seen, then learn it: one pass.
 
         Parameters
         ----------
-        X, y, sample_weight
+        X, y, sample_weight, discount, time
             As in `partial_fit`.
         coverage : float, default=0.9
             As in `predict_interval`.
@@ -284,10 +418,10 @@ class DFOPRegressor(RegressorMixin, Insight, Estimator):
         ndarray of shape (n, 2) or (n, m, 2)
             Lower and upper ends.
         """
-        if not self._settings().several_experts:
-            raise AttributeError('intervals need the automatic learner: forgetting="auto"')
+        if not self._settings().monitored:
+            raise no_monitor("predict_interval_then_learn")
         half_widths_at(np.zeros(len(COVERAGES)), coverage)  # refuse before learning
-        runs = self._learn(X, y, sample_weight=sample_weight)
+        runs = self._learn(X, y, sample_weight=sample_weight, discount=discount, time=time)
         half = half_widths_at(np.concatenate([run.monitored for run in runs]), coverage)
         outputs = np.concatenate([run.outputs for run in runs])
         return _ends(outputs, half, runs[-1].target.flat)
@@ -305,8 +439,8 @@ class DFOPRegressor(RegressorMixin, Insight, Estimator):
         Returns
         -------
         Ahead
-            `prediction`, as `predict_then_learn` gives it, and its `interval`: None for a single
-            filter.
+            `prediction`, as `predict_then_learn` gives it, and its `interval`: None without a
+            monitor.
 
         Examples
         --------
@@ -317,10 +451,12 @@ class DFOPRegressor(RegressorMixin, Insight, Estimator):
         """
         if np.ndim(y) != 1:
             raise ValueError(f"y has shape {np.shape(y)}: ahead_then_learn takes one target a row")
-        if not self._settings().several_experts:
-            return Ahead(joined(self._learn(X, y, time=time)))
         half_widths_at(np.zeros(len(COVERAGES)), coverage)  # refuse before learning
-        runs = self._learn(X, y, time=time)
+        return self._ahead(self._learn(X, y, time=time), coverage)
+
+    def _ahead(self, runs: list[Run], coverage: float = 0.9) -> Ahead:
+        if runs[0].monitored is None:
+            return Ahead(joined(runs))
         half = half_widths_at(np.concatenate([run.monitored for run in runs]), coverage)
         outputs = np.concatenate([run.outputs for run in runs])
         return Ahead(joined(runs), interval=_ends(outputs, half, True))

@@ -52,10 +52,12 @@ def test_a_run_killed_at_every_call_ends_as_one_that_was_not(tmp_path, predictio
         {"delay": "15"},
         {"lags": 2},
         {"forgetting": "auto", "delay": "15"},
+        {"key": "color", "shared": True},
+        {"key": "color", "delay": "15", "expire": "20"},
     ],
     ids=str,
 )
-def test_so_do_the_automatic_learner_late_labels_and_lags(tmp_path, given):
+def test_so_do_the_automatic_learner_late_labels_lags_and_keys(tmp_path, given):
     expected, calls = undisturbed(tmp_path, **given)
     for at in range(5, len(calls), 17):
         folder = fresh(tmp_path, at)

@@ -1,6 +1,7 @@
 """The long proofs of `make kills`: real signals, a real full disk, a file of two million rows."""
 
 import json
+import multiprocessing
 import os
 import random
 import shutil
@@ -8,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -43,34 +45,74 @@ def figures(outcome):
     return {**json.loads(outcome.stdout), "speed": None}
 
 
-def test_a_hundred_kills_at_random_moments_change_nothing(tmp_path):
+FORKS = multiprocessing.get_context("forkserver")
+"""Starts commands with everything loaded, so that kills fall into what a run does."""
+
+
+def run_in_fork(folder):
+    """Do what `dfop learn` does, words and summary left out."""
+    from dfop.cli import app
+
+    os.chdir(folder)
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, 1)
+    os.dup2(nothing, 2)
+    app(LEARN[len(DFOP) :])
+
+
+def reached(folder):
+    """Return how many generations a run has written."""
+    names = [path.name for path in (folder / "state").glob("generation-*")]
+    return max((int(name[11:17]) for name in names), default=0)
+
+
+def kill_at(folder, moment, pace):
+    """Begin a run, kill it after so many generations, whole ones and a share of the next."""
+    process = FORKS.Process(target=run_in_fork, args=(folder,))
+    process.start()
+    while process.exitcode is None and reached(folder) < int(moment):
+        process.join(0.002)
+    process.join(moment % 1 * pace)
+    process.kill()
+    process.join()
+    return process.exitcode == -signal.SIGKILL
+
+
+def test_a_hundred_kills_at_random_moments_change_nothing(tmp_path, capsys):
+    FORKS.set_forkserver_preload(["dfop.cli", "pyarrow.csv", "pyarrow.parquet"])
     whole = tmp_path / "whole"
     whole.mkdir()
-    write_rows(whole / "rows.csv", 200_000)
+    write_rows(whole / "rows.csv", 40_000)
     start = time.monotonic()
     expected = run(whole)
     assert expected.returncode == 0, expected.stderr
-    seconds = time.monotonic() - start
-    rng, kills, runs = random.Random(0), 0, 0
-    while kills < 100:
-        folder = tmp_path / f"killed {runs}"
+    last = reached(whole)
+    pace = 2 * (time.monotonic() - start) / last
+
+    def killed(number):
+        """Kill a run up to four times on its way; return where, and where it then stood."""
+        folder, rng, found = tmp_path / f"killed {number}", random.Random(number), []
         folder.mkdir()
         shutil.copy(whole / "rows.csv", folder)
-        runs += 1
-        for _ in range(12):
-            process = subprocess.Popen(LEARN, cwd=folder, stdout=subprocess.DEVNULL)
-            try:
-                process.wait(rng.uniform(0.3, 1.0) * seconds)
-                break
-            except subprocess.TimeoutExpired:
-                process.send_signal(signal.SIGKILL)
-                process.wait()
-                kills += 1
-        found = run(folder)
-        assert found.returncode == 0, found.stderr
+        while len(found) < 4 and kill_at(folder, rng.uniform(reached(folder), last + 1), pace):
+            found.append(reached(folder))
+        ended = run(folder)
+        assert ended.returncode == 0, ended.stderr
         assert left_by(folder) == left_by(whole)
-        assert figures(found) == figures(expected)
+        assert figures(ended) == figures(expected)
         shutil.rmtree(folder)
+        return found
+
+    kills = []
+    with ThreadPoolExecutor(2) as two:
+        for first in range(0, 200, 2):
+            kills += [at for found in two.map(killed, (first, first + 1)) for at in found]
+            with capsys.disabled():
+                print(f"{first + 2} runs, {len(kills)} kills", flush=True)
+            if len(kills) >= 100:
+                break
+    assert len(kills) >= 100
+    assert len(set(kills)) >= last // 2  # all along the run
 
 
 @pytest.fixture

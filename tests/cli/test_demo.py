@@ -29,7 +29,10 @@ def test_the_command_shows_numbers_and_saves_a_picture(tmp_path):
 
 @pytest.mark.parametrize("missing", ["typer", "rich"])
 def test_without_its_packages_the_command_says_what_to_install(missing):
-    code = f"import sys; sys.modules[{missing!r}] = None; import dfop.__main__ as m; m.main()"
+    code = (
+        f"import sys; sys.modules[{missing!r}] = None; sys.argv[1:] = ['demo', '--help']; "
+        "from dfop.__main__ import main; main()"
+    )
     outcome = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert outcome.returncode == 1
     assert "pip install 'dfop[cli,plot]'" in outcome.stderr
@@ -37,5 +40,5 @@ def test_without_its_packages_the_command_says_what_to_install(missing):
 
 def test_the_package_needs_none_of_its_extras():
     blocked = ["pandas", "river", "matplotlib", "typer", "rich", "pooch", "pyarrow", "polars"]
-    code = f"import sys; sys.modules.update(dict.fromkeys({blocked!r})); import dfop"
+    code = f"import sys; sys.modules.update(dict.fromkeys({blocked!r})); from dfop import *"
     subprocess.run([sys.executable, "-c", code], check=True)

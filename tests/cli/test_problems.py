@@ -1,14 +1,17 @@
 """Whatever goes wrong is said in a sentence, with the right exit code and nothing half-written."""
 
+import errno
 import gzip
 import os
+import re
 import shlex
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from sample_files import as_csv, table
+from sample_files import NAMES, as_csv, table
 from typer.testing import CliRunner
 
 from dfop import DFOPRegressor, save
@@ -30,6 +33,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "empty.csv").write_text("")
     (tmp_path / "header.csv").write_text("a,y\n")
     (tmp_path / "one.csv").write_text("a,y\n" + "1,up\n" * 50)
+    (tmp_path / "constant.csv").write_text("a,y\n" + "".join(f"{i},0.5\n" for i in range(50)))
     (tmp_path / "binary.csv").write_bytes(bytes(range(256)) * 40)
     (tmp_path / "twice.csv").write_text("a,a,y\n1,2,3\n")
     (tmp_path / "cut.csv.gz").write_bytes(gzip.compress(as_csv(table()).encode())[:30])
@@ -60,12 +64,12 @@ CASES = [
     ((*GOOD, "--features", "size,price"), 1, "both target and feature"),
     ((*GOOD, "--task", "clasification"), 2, "Did you mean classification?"),
     ((*GOOD, "--format", "csw"), 2, "Did you mean csv?"),
-    ((*GOOD, "--forgetting", "often"), 1, "write auto, a number from 0 up to 1 (mu)"),
-    ((*GOOD, "--forgetting", "2"), 1, "must be in [0, 1)"),
-    ((*GOOD, "--lags", "-1"), 1, "must be a whole number from 0"),
-    ((*GOOD, "--delay", "soon"), 1, "cannot read the duration"),
-    ((*GOOD, "--delay", "3d"), 1, "has no time"),
-    ((*GOOD, "--labels", "b.csv"), 1, "--id"),
+    ((*GOOD, "--forgetting", "often"), 2, "write auto, a number from 0 up to 1 (mu)"),
+    ((*GOOD, "--forgetting", "2"), 2, "must be in [0, 1)"),
+    ((*GOOD, "--lags", "-1"), 2, "greater than or equal to 0"),
+    ((*GOOD, "--delay", "soon"), 2, "cannot read the duration"),
+    ((*GOOD, "--delay", "3d"), 2, "has no time"),
+    ((*GOOD, "--labels", "b.csv"), 2, "--id"),
     ((*GOOD, "--labels", "none.csv"), 2, "none.csv: no such file"),
     ((*GOOD, "--bad-rows", "ignore"), 2, "fail, skip or quarantine=FILE"),
     ((*GOOD, "--bad-rows", "quarantine"), 2, "fail, skip or quarantine=FILE"),
@@ -73,7 +77,7 @@ CASES = [
     ((*GOOD, "--max-bad", "many"), 2, "give a share"),
     ((*GOOD, "--max-bad", "nan", "--bad-rows", "skip"), 1, "a share up to 1.0"),
     ((*GOOD, "--every", "often"), 2, "a duration such as 30s"),
-    ((*GOOD, "--predictions", "p.xls"), 1, "must be .csv, .jsonl or .parquet"),
+    ((*GOOD, "--predictions", "p.xls"), 2, "must be .csv, .jsonl or .parquet"),
     ((*GOOD, "--predictions", "good.csv"), 2, "is a source of this run"),
     ((*GOOD, "--model", "./good.csv"), 2, "is a source of this run"),
     ((*GOOD, "--report", "good.csv"), 2, "is a source of this run"),
@@ -97,6 +101,11 @@ CASES = [
     (("learn", "empty.csv", "-t", "y"), 1, "empty or has no header"),
     (("learn", "header.csv", "-t", "y"), 1, "there are no rows"),
     (("learn", "one.csv", "-t", "y"), 1, "only the class 'up' among the first rows"),
+    (("learn", "constant.csv", "-t", "y"), 1, "'y': the target has one value in all of the first"),
+    (("evaluate", "constant.csv", "-t", "y"), 1, "the target 'y' is 0.5 in all 50 rows"),
+    (("compare", "constant.csv", "-t", "y"), 1, "the target 'y' is 0.5 in all 50 rows"),
+    (("evaluate", "one.csv", "-t", "y"), 1, "or pass --classes a,b,c if more may come"),
+    (("evaluate", "one.csv", "-t", "y", "--classes", "up,down"), 1, "is up in all 50 rows"),
     (("learn", "binary.csv", "-t", "y"), 2, "binary.csv, column 'y'"),
     (("learn", "twice.csv", "-t", "y"), 1, "occurs twice"),
     (("learn", "cut.csv.gz", "-t", "price"), 1, "broken or cut off"),
@@ -104,12 +113,13 @@ CASES = [
     (("learn", "notes.txt", "-t", "price"), 1, "cannot tell the format"),
     (("learn", "good.csv", "b.csv", "-t", "price"), 1, "b.csv, column 'speed': the column is miss"),
     (("learn", ".", "-t", "price"), 1, "a folder is read if it holds Parquet"),
-    (("predict", "none.dfop", "good.csv"), 1, "no model file at 'none.dfop'"),
+    (("learn", "/", "-t", "price"), 1, "name the folder that holds the data"),
+    (("predict", "none.dfop", "good.csv"), 2, "none.dfop: no such file"),
     (("predict", "no-model.dfop", "good.csv"), 1, "cannot load"),
     (("predict", "nameless.dfop", "good.csv"), 1, "have no names"),
-    (("predict", "nameless.dfop", "good.csv", "--predictions", "good.csv"), 1, "is a source"),
+    (("predict", "nameless.dfop", "good.csv", "--predictions", "good.csv"), 2, "is a source"),
     (("inspect", "no-model.dfop"), 1, "cannot load"),
-    (("inspect", "none.dfop"), 1, "no model file"),
+    (("inspect", "none.dfop"), 2, "no such file"),
     (("compare", "good.csv", "-t", "price", "--models", "our"), 2, "Did you mean ours?"),
     (("compare", "good.csv", "-t", "price", "--models", "river:no.Thing"), 2, "River has no"),
     (("evaluate", "good.csv"), 2, "--target is missing"),
@@ -172,6 +182,45 @@ def test_a_model_of_other_columns_is_refused(folder):
     outcome = run("predict", "m.dfop", "b.csv")
     assert outcome.exit_code == 2
     assert "'speed': the feature is not a column" in outcome.stderr
+
+
+def test_predict_advises_nothing_that_it_has_no_option_for(folder):
+    run(*GOOD, "--model", "m.dfop")
+    (folder / "new.csv").write_text("size,speed,color\n1,2,red\noops,2,red\n")
+    outcome = run("predict", "m.dfop", "new.csv")
+    assert outcome.exit_code == 3
+    options = set(re.findall(r"--[a-z-]+", outcome.stderr))
+    assert options == {"--bad-rows"}
+    assert options <= set(re.findall(r"--[a-z-]+", run("predict", "--help").stdout))
+
+
+def test_a_target_that_never_changed_is_said_where_the_task_was_given(folder):
+    outcome = run("learn", "constant.csv", "-t", "y", "--task", "regression")
+    assert outcome.exit_code == 0
+    assert "the target was the same in every row" in outcome.stderr
+
+
+def test_a_full_disk_is_said_with_the_file_that_did_not_fit(folder, monkeypatch):
+    def full(file, data):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("dfop.checkpoints.disk.os.write", full)
+    outcome = run(*GOOD, "--predictions", "p.csv")
+    assert outcome.exit_code == 1
+    assert "dfop: p.csv: the disk is full. Make room" in outcome.stderr
+
+
+def test_the_index_that_pandas_wrote_is_left_out_and_that_is_said(folder):
+    frame = pd.DataFrame(table(), columns=NAMES)
+    frame.to_csv("index.csv")
+    frame.to_csv("plain.csv", index=False)
+    pd.read_csv("index.csv").to_csv("twice.csv", index=False)
+    run("learn", "plain.csv", "-t", "price", "--model", "plain.dfop")
+    for name in ("index", "twice"):
+        outcome = run("learn", f"{name}.csv", "-t", "price", "--model", f"{name}.dfop")
+        assert outcome.exit_code == 0
+        assert "column 1 has no name" in outcome.stderr
+        assert (folder / f"{name}.dfop").read_bytes() == (folder / "plain.dfop").read_bytes()
 
 
 def labelled(folder, *, name=str, order=range(300)):

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -91,6 +92,23 @@ def test_a_signal_while_a_file_is_learned_stops_after_the_batch(tmp_path, rows):
     assert 0 < done["rows"] < 200_000
 
 
+@pytest.mark.slow  # what it meets hangs on how fast the machine loads
+@pytest.mark.parametrize("seconds", [0.05, 0.5])
+def test_ctrl_c_while_everything_is_loaded_says_one_word(seconds):
+    as_in_a_terminal = "signal.signal(signal.SIGINT, signal.default_int_handler)"
+    code = (
+        "import signal; from dfop.__main__ import main; "
+        f"{as_in_a_terminal}; print('loading', flush=True); main()"
+    )
+    with start([sys.executable, "-c", code, "demo"], None) as process:
+        assert process.stdout.readline() == "loading\n"
+        time.sleep(seconds)
+        process.send_signal(signal.SIGINT)
+        words = process.stderr.read()
+        assert process.wait() in (130, -signal.SIGINT)
+    assert words in ("dfop: stopped\n", "")  # no traceback, whatever was being loaded
+
+
 def test_a_closed_pipe_is_silent(tmp_path, rows):
     (tmp_path / "rows.csv").write_text(rows[0] + "".join(rows[1:]) * 100)
     arguments = ["learn", "rows.csv", "-t", "price", "--forgetting", "0.01", "--quiet"]
@@ -129,7 +147,7 @@ def test_killed_with_signal_nine_and_started_again_is_as_if_nothing_had_happened
              "--progress-json"]  # fmt: skip
     for folder in (whole, killed):
         folder.mkdir()
-        (folder / "rows.csv").write_text(rows[0] + "".join(rows[1:]) * 300)
+        (folder / "rows.csv").write_text(rows[0] + "".join(rows[1:]) * 100)
     expected = subprocess.run(given, cwd=whole, capture_output=True, check=True)
     with start(given, killed) as process:
         process.stderr.readline()

@@ -2,16 +2,16 @@
 
 import os
 
+import calibration_oracle as oracle
 import numpy as np
 import pytest
 from expert_state import bits
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dfop import streams
+from dfop import DFOPClassifier, streams
 from dfop.core import Calibration, Filter
 from dfop.evaluation.sources import in_memory
-from expert_bank import MU, mixture
 
 
 def calibration_error(p, labels, bins=15):
@@ -73,6 +73,34 @@ def test_many_classes():
     raw = clipped / clipped.sum(axis=1, keepdims=True)
     row = np.arange(n)
     assert -np.log(p[row, labels]).mean() < -np.log(raw[row, labels]).mean()
+
+
+def classes_apart(n, classes, seed):
+    """Outputs of classes, the right one 0.5 above the others in noise."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, classes, n)
+    return rng.normal(size=(n, classes)) / 5 + np.eye(classes)[labels] / 2, labels
+
+
+@pytest.mark.parametrize("classes", [3, 20, 100])
+def test_the_curves_are_those_of_the_oracle(classes):
+    scores, labels = classes_apart(1500, classes, seed=classes)
+    p = Calibration(classes).calibrate(scores, labels)
+    chosen = scores.argmax(axis=1)
+    ordered = np.sort(scores, axis=1)
+    told = oracle.calibrate(ordered[:, -1] - ordered[:, -2], chosen, chosen == labels)
+    least = p.max(axis=1) > np.sort(p, axis=1)[:, -2] * (1 + 1e-5)  # else the decision is kept
+    assert least.mean() > 0.9
+    np.testing.assert_allclose(p.max(axis=1)[least], told[least], rtol=1e-9)
+
+
+@pytest.mark.parametrize("classes", [4, 30, 100])
+def test_classes_with_few_rows_learn_from_the_others(classes):
+    scores, labels = classes_apart(5000, classes, seed=7)
+    p = Calibration(classes).calibrate(scores, labels)
+    apart = Calibration(classes, shared=False).calibrate(scores, labels)
+    assert calibration_error(p, labels) < 0.025
+    assert calibration_error(apart, labels) > 1.5 * calibration_error(p, labels)
 
 
 @given(
@@ -144,6 +172,5 @@ STREAMS = [
 def test_the_published_streams_are_calibrated(name):
     rows = in_memory(streams.load(name))
     labels = (rows.y == np.unique(rows.y)[-1]).astype(np.int64)
-    y = 2.0 * labels - 1
-    margins = mixture(rows.X, y, mus=MU[::4] if rows.X.shape[1] > 100 else MU)
-    assert calibration_error(calibrated(margins, labels), labels) < 0.03
+    p = DFOPClassifier().predict_proba_then_learn(rows.X, labels, classes=[0, 1])
+    assert calibration_error(p, labels) < 0.03

@@ -115,3 +115,74 @@ def test_any_split_and_a_saved_state_give_the_same_bits(seed, cut):
     after = second.track(errors[cut:])
     np.testing.assert_array_equal(np.concatenate([before, after]), widths)
     assert bits(second) == bits(whole)
+
+
+# -- targets that come late -----------------------------------------------------------------------
+
+
+def late_order(n, delay, batch):
+    """Rows, and the target of each `delay` rows later; or all targets of a batch together."""
+    order = []
+    for t in range(n):
+        if batch and t and t % delay == 0:
+            order += [~i for i in range(t - delay, t)]
+        if not batch and t >= delay:
+            order.append(~(t - delay))
+        order.append(t)
+    return np.array(order)
+
+
+def said_in(intervals, errors, order):
+    said = np.full((len(errors), intervals.said_size), np.nan)
+    intervals.replay(errors, order, said)
+    return said
+
+
+def of_a_walking_level(rng, n, delay, batch):
+    """Errors of the level that was known when each row came."""
+    t = np.arange(n)
+    known = t // delay * delay if batch else np.maximum(t - delay, 0)
+    level = np.concatenate([[0.0], np.cumsum(rng.normal(size=n))])
+    return (level[1:] - level[known] + rng.normal(size=n))[:, None]
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=10)
+def test_targets_that_come_at_once_are_no_late_ones(seed):
+    errors = hostile_errors(seed, 300)[:, None]
+    both, at_once = Intervals(1), Intervals(1)
+    order = np.column_stack([np.arange(300), ~np.arange(300)]).ravel()
+    said = said_in(both, errors, order)
+    np.testing.assert_array_equal(said[:, 1:], at_once.track(errors)[:, 0])
+    np.testing.assert_array_equal(said[:, 0], np.arange(300))
+    assert bits(both) == bits(at_once)
+
+
+@pytest.mark.parametrize("batch", [False, True])
+@pytest.mark.parametrize("delay", [1, 10, 50, 250])
+def test_late_targets_of_a_walking_level_are_covered(delay, batch):
+    inside = []
+    for seed in range(100, 103):
+        errors = of_a_walking_level(np.random.default_rng(seed), 20_000, delay, batch)
+        said = said_in(Intervals(1), errors, late_order(len(errors), delay, batch))
+        inside.append(covered(errors[:, 0], said[:, 1:])[1000:].mean(axis=0))
+    np.testing.assert_allclose(np.mean(inside, axis=0), LEVELS, atol=0.02)
+
+
+@pytest.mark.parametrize("delay", [3, 60])
+def test_misses_of_late_targets_are_judged_as_the_rows_were_told(delay):
+    """While the delay stays the same, the quantile moves as misses of the widths given say."""
+    rng = np.random.default_rng(delay)
+    errors = rng.standard_t(3, size=(4000, 1)) * (1 + np.arange(4000)[:, None] / 1000)
+    order, intervals = late_order(4000, delay, batch=False), Intervals(1)
+    start = 2 * (delay + 100)  # steps: now and later `delay` targets are under way
+    said = np.full((4000, intervals.said_size), np.nan)
+    intervals.replay(errors, order[:start], said)
+    before = intervals.state()["ratio"][0]
+    intervals.replay(errors, order[start:], said)
+    judged = ~order[start:][order[start:] < 0]
+    missed = (np.abs(errors[judged]) > said[judged, 1:]).sum(axis=0)
+    between = delay - 1  # labels that come after a row and before its own
+    moved = np.log(intervals.state()["ratio"][0] / before) / (STEP / (1 + between / 20))
+    expected = missed - len(judged) * (1 - LEVELS)
+    np.testing.assert_allclose(moved, expected, atol=1e-6)

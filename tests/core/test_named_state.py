@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from expert_state import bits
 
-from dfop.core import Bank, Calibration, ErrorAlarm, ErrorRecord, Filter, Intervals, restore_bank
+from dfop.core import Bank, Calibration, ErrorRecord, Filter, Intervals, Watch, restore_bank
+from dfop.model.monitor import at_once
 
 MAPS = [("linear", 0.0, 0), ("fourier", 0.6, 6), ("products", 0.0, 0)]
 EXPERTS = [(0, 0.0, 0.0), (0, 0.1, 0.0), (1, 0.0, 0.01), (2, 0.01, 0.0)]
@@ -52,10 +53,12 @@ def learned_calibration():
     return calibration
 
 
-def learned_alarm():
-    alarm = ErrorAlarm()
-    alarm.watch(np.random.default_rng(4).exponential(size=130))
-    return alarm
+def learned_watch():
+    watch, rng, n = Watch(3, 2), np.random.default_rng(4), 400
+    X, predicted, targets = (rng.normal(size=(n, m)) for m in (3, 2, 2))
+    targets[-5] += 50
+    watch.watch(X, predicted, targets, at_once(np.ones(n, bool)))
+    return watch
 
 
 def learned_record():
@@ -69,7 +72,7 @@ PARTS = {
     "bank": (learned_bank, lambda: Bank.shapes(3, TARGETS, MAPS, EXPERTS, True)),
     "intervals": (learned_intervals, lambda: Intervals.shapes(3)),
     "calibration": (learned_calibration, lambda: Calibration.shapes(4)),
-    "alarm": (learned_alarm, ErrorAlarm.shapes),
+    "watch": (learned_watch, lambda: Watch.shapes(3, 2)),
     "record": (learned_record, lambda: ErrorRecord.shapes(3)),
 }
 
@@ -111,7 +114,8 @@ def test_a_bank_goes_on_to_the_last_bit():
 
 def spoiled(value):
     """Values of a field that no state can have: another type, shape, or no number at all."""
-    yield value.astype(np.float32)
+    with np.errstate(over="ignore"):
+        yield value.astype(np.float32)
     yield np.zeros(value.shape, np.int64)
     yield np.append(value.ravel(), 0.0) if value.ndim else value[np.newaxis]
     yield value[np.newaxis]
@@ -162,8 +166,10 @@ RELATIONS = [
     ("bank", "errors/open_rows", 0.5),
     ("bank", "errors/rows", 12.0),
     ("record", "rows", 7.0),
-    ("alarm", "rising", 1e6),
+    ("watch", "alarm/sizes/rising", 1e6),
+    ("watch", "alarm/shock/count", 2.5),
     ("calibration", "H12", 1e5),
+    ("calibration", "shared/H", 0.0),
     ("intervals", "ratio", 0.0),
 ]
 

@@ -119,8 +119,7 @@ def test_frame(comparison):
 
 
 def test_picture_has_every_model(comparison, tmp_path):
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("agg")
+    pytest.importorskip("matplotlib")
     ax = comparison.plot()
     text = " ".join(t.get_text() for t in ax.texts)
     for name, rank in comparison.mean_ranks.items():

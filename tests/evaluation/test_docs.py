@@ -3,7 +3,6 @@
 import re
 from pathlib import Path
 
-import matplotlib
 import numpy as np
 
 from dfop import DFOPClassifier
@@ -20,7 +19,6 @@ class Known(Rows):
 
 
 def test_every_block_of_the_page_runs(tmp_path, monkeypatch, capsys):
-    matplotlib.use("agg")
     monkeypatch.chdir(tmp_path)
     X = np.random.default_rng(0).normal(size=(40, 2))
     y = np.where(X[:, 0] > 0, "up", "down")

@@ -132,7 +132,7 @@ def test_classes_that_leak_are_found(leaky, classes):
 
 
 def test_a_leak_in_the_probabilities_alone_is_found(labelled):
-    X, y = (part[:200] for part in labelled)
+    X, y = (part[:80] for part in labelled)
     check_honest(FastProba(loss="log_loss"), (X, y))
     with pytest.raises(AssertionError, match=r"the probability of row \d+ depends"):
         check_honest(ProbabilityLeak(loss="log_loss"), (X, y))

@@ -263,6 +263,9 @@ def test_memory_is_measured(plane):
     assert "not growing" in constant.summary()
     later = replace(constant, sizes=[(0, 1), (50, 100), (100, 170), (120, 170)])
     assert later.bytes_per_row == pytest.approx(1.0)  # from row 50 to row 120
+    short = replace(constant, sizes=[(0, 1), (120, 170)])
+    assert np.isnan(short.bytes_per_row)
+    assert "growing" not in short.summary()
 
 
 def test_a_model_that_cannot_be_pickled_has_no_size(plane):

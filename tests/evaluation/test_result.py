@@ -4,18 +4,15 @@ import subprocess
 import sys
 from dataclasses import replace
 
-import matplotlib
 import numpy as np
 import pytest
 from sklearn.linear_model import SGDClassifier
 
 from dfop import DFOPRegressor
 from dfop.evaluation import evaluate
-from dfop.plotting import named_lines
+from dfop.insight.plotting import named_lines
 
 from .fakes import LeastSquares, Numbers, Rows, SignOf
-
-matplotlib.use("agg")
 
 
 @pytest.fixture

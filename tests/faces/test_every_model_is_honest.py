@@ -42,10 +42,10 @@ def test_labels_that_come_later_change_no_prediction(make, delay, rng):
     model = make()
     # Baselines get late labels from the loop, one by one: few rows show what there is to see.
     few = delay > 0 and not hasattr(model, "predict_pending")
-    X = rng.normal(size=(150 if few else 400, 3))
+    X = rng.normal(size=(150 if few else 300, 3))
     y = X @ [1.0, -1.0, 0.5] + 0.2 * rng.normal(size=len(X))
     targets = y if predicts_numbers(model) else np.where(y > 0, "up", "down")
-    check_honest(model, (X, targets), delay=delay, cuts=1 if few else 5)
+    check_honest(model, (X, targets), delay=delay, cuts=1 if few else 3)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

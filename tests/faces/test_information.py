@@ -326,6 +326,8 @@ def test_bad_input_is_told():
         Information.from_learner(DFOPRegressor(0.1).fit([["a", 1.0], ["b", 2.0]], [1.0, 2.0]))
     with pytest.raises(ValueError, match="has not learned"):
         Information.from_learner(DFOPRegressor(0.1))
+    with pytest.raises(ValueError, match="monitor"):
+        Information.from_learner(DFOPRegressor(0.1, monitor=True).fit(X, y))
     waiting = DFOPRegressor(0.1).fit(X, y)
     waiting.predict_pending(X[:1], [1])
     with pytest.raises(ValueError, match="wait"):

@@ -13,7 +13,7 @@ import dfop.river
 from dfop import DFOPClassifier, DFOPRegressor, streams
 from dfop.rows.tables import as_batch
 
-ROWS = 700
+ROWS = 400
 TASKS = ["number", "two", "five"]
 SETTINGS = {
     "fixed mu": {"forgetting": 0.01},

@@ -163,7 +163,7 @@ def test_no_value_of_the_description_can_do_harm(parts, rng):
     some = [at for at in places if at not in many]
     some += [many[i] for i in rng.permutation(len(many))[:8]]
     for at in some:
-        for value in [leave_away, *(JUNK[i] for i in rng.permutation(len(JUNK))[:3])]:
+        for value in [leave_away, *(JUNK[i] for i in rng.permutation(len(JUNK))[:2])]:
             is_harmless(repack(changed(document, at, value), tensors))
 
 
@@ -205,7 +205,7 @@ def test_no_number_of_an_array_can_do_harm(parts, rng):
         changes = WHOLE if tensor.dtype == np.int32 else CHANGES
         if tensor.size == 0:
             continue
-        for change in rng.permutation(list(changes))[:3]:
+        for change in rng.permutation(list(changes))[:2]:
             at = np.arange(tensor.size).reshape(tensor.shape) == rng.integers(tensor.size)
             with np.errstate(all="ignore"), warnings.catch_warnings():
                 warnings.simplefilter("ignore", RuntimeWarning)

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from made import CASES, SAVED, frame, stream, targets
 from sklearn.base import clone
+from sklearn.linear_model import SGDRegressor
 from sklearn.preprocessing import FunctionTransformer
 
 import dfop
@@ -182,6 +183,20 @@ def test_what_is_no_model_is_refused(model, tmp_path):
 def test_an_unfitted_model_is_refused(tmp_path):
     with pytest.raises(ValueError, match="has not seen a row"):
         save(DFOPRegressor(), tmp_path / "x")
+
+
+def test_experts_of_ones_own_are_refused_with_the_remedy(tmp_path):
+    own = [SGDRegressor()]
+    model = DFOPRegressor(experts=own).fit([[1.0], [2.0]], [1.0, 2.0])
+    with pytest.raises(TypeError, match=r"cannot be saved.*pickle the model, or leave out"):
+        to_bytes(model)
+    with pytest.raises(TypeError, match="cannot be saved"):
+        save(model, tmp_path / "model.dfop")
+    dicts = river.DFOPRegressor(experts=own)
+    dicts.learn_one({"a": 1.0}, 1.0)
+    with pytest.raises(TypeError, match="cannot be saved"):
+        to_bytes(dicts)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_transformer_is_refused_with_the_remedy(tmp_path):

@@ -1,6 +1,5 @@
 """The drift spectrum finds the noise and the drift that a simulation was made of."""
 
-import matplotlib
 import numpy as np
 import pytest
 from dfop.drift import drift_spectrum
@@ -115,10 +114,15 @@ def test_what_cannot_be_fitted_is_refused(mus, shape, weights, message):
 
 
 def test_pictures_name_what_they_show():
-    matplotlib.use("agg")
     found = spectrum(*walk(5000, 3, 0.02, 1.0, 1))
     ax = found.plot()
-    assert {"● experts", f"mu* = {found.mu:.2g}"} <= {text.get_text() for text in ax.texts}
+    told = " ".join(text.get_text() for text in ax.texts)
+    assert "● experts" in told
+    assert f"recommended mu = {found.mu:.2g}" in told
+    assert ax.get_title(loc="left").endswith(found.verdict.short)
+    [span] = ax.patches
+    assert span.get_x() == pytest.approx(found.verdict.low)
+    assert span.get_x() + span.get_width() == pytest.approx(found.verdict.high)
     assert ax.get_ylabel() == "mean squared error"
     assert found.plot_over_time().get_xlabel() == "rows"
     assert f"period {found.period:,.0f} rows" in str(found)

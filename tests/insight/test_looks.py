@@ -8,7 +8,7 @@ from sklearn.preprocessing import PolynomialFeatures
 
 from dfop import DFOPClassifier, DFOPRegressor, half_life, river
 from dfop.insight.looks import FIRST_LENGTH, MOST_LOOKS, Looks
-from dfop.plotting import panels
+from dfop.insight.plotting import panels
 
 RNG = np.random.default_rng(11)
 X = RNG.normal(size=(400, 3))

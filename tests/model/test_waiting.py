@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dfop.model.keys import check_keys, places_among
+from dfop.model.keys import RaggedQueue, check_keys, places_among
 from dfop.model.waiting import Kept, WaitingRows
 
 WIDTH = 3
@@ -68,7 +68,7 @@ def test_rows_wait_in_their_order_whatever_their_keys(seed, kind):
         rows, stamps, predicted, made = rows_of(rng, n)
         arrived = now + np.arange(n, dtype=float)
         now += n
-        waiting.keep(names, Kept.of(rows, stamps, arrived, predicted, made))
+        waiting.keep(names, Kept.of(rows, stamps, arrived, predicted, made, made))
         parts = zip(rows, stamps, arrived, predicted, made, strict=True)
         oracle |= dict(zip(names, parts, strict=True))
         count = int(rng.integers(0, len(oracle) + 1))
@@ -105,9 +105,32 @@ def test_the_place_of_rows_that_got_their_label_is_used_again():
     for t in range(5000):
         names = check_keys(range(2 * t, 2 * t + 2), 2)
         one = np.ones((2, 1))
-        waiting.keep(names, Kept.of(np.ones((2, WIDTH)), np.ones(2), np.ones(2), one, one))
+        waiting.keep(names, Kept.of(np.ones((2, WIDTH)), np.ones(2), np.ones(2), one, one, one))
         told = names[:2] if t else names[1:]
         waiting.remove(told, waiting.find(told))
     assert list(waiting) == [0]
     assert waiting.places < 200
     assert len(pickle.dumps(waiting)) < 20_000
+
+
+def test_numbers_of_rows_in_a_queue_are_replaced_by_more_or_fewer():
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        queue, rows = RaggedQueue(np.float64), []
+        for _ in range(3):
+            counts = rng.integers(0, 4, 5)
+            new = [rng.random(count) for count in counts]
+            queue.add(counts, np.concatenate(new))
+            rows += new
+        dropped = int(rng.integers(0, 4))
+        queue.drop(dropped)
+        rows = rows[dropped:]
+        chosen = np.flatnonzero(rng.random(len(rows)) < 0.5)
+        counts = rng.integers(0, 4, len(chosen))
+        new = [rng.random(count) for count in counts]
+        queue.replace(chosen, counts, np.concatenate([*new, []]))
+        for row, numbers in zip(chosen, new, strict=True):
+            rows[row] = numbers
+        counts, (numbers,) = queue.take(np.arange(len(rows)))
+        assert counts.tolist() == [len(row) for row in rows]
+        assert (numbers == np.concatenate(rows)).all()

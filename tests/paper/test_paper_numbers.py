@@ -40,8 +40,12 @@ def test_dfop_scores_what_the_paper_prints(name, mu, printed, within, seed):
     assert 100 * table.mean[0][0] == pytest.approx(printed, abs=within)
 
 
+LONG = ("ug-2c-2d", "mg-2c-2d", "g-2c-2d")  # forty trials of 100,000 rows and more
+
+
 @pytest.mark.parametrize(
-    ("name", "printed", "std", "within"), [(row[0], *row[4:]) for row in PAPER]
+    ("name", "printed", "std", "within"),
+    [pytest.param(row[0], *row[4:], marks=[pytest.mark.slow] * (row[0] in LONG)) for row in PAPER],
 )
 def test_rls_scores_what_the_paper_prints(name, printed, std, within):
     """RLS depends on where a trial starts: ten trials are not enough to know its mean.

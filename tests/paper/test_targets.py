@@ -11,6 +11,7 @@ from scipy import stats
 from typer.testing import CliRunner
 
 from dfop.cli import app
+from dfop.insight.plotting import panels
 from dfop.paper import TARGETS, Run
 from dfop.paper.scores import Scores
 from dfop.paper.settings import CLASSIFICATION, SEVEN, find
@@ -198,3 +199,16 @@ def test_the_command_runs_a_target_and_refuses_others(run, tmp_path):
 def test_one_trial_has_no_spread(tmp_path):
     with pytest.raises(ValueError, match="at least 2 trials"):
         Run(tmp_path, trials=1)
+
+
+@pytest.mark.parametrize("title", ["", "Errors"])
+def test_the_title_of_a_quick_picture_says_so(run, title):
+    figure, _ = panels(1, 1, 4, 3)
+    if title:
+        figure.suptitle(title)
+    run.save("picture", lambda: figure)
+    assert figure.get_suptitle().startswith("Quick run: 2 trials, streams cut to 1,000 rows.")
+    assert figure.get_suptitle().endswith(title)
+    full, whole = Run(run.folder), panels(1, 1, 4, 3)[0]
+    full.save("picture", lambda: whole)
+    assert whole.get_suptitle() == ""

@@ -26,7 +26,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from dfop.rows.checks import check_length
-from dfop.rows.columns import finite_matrix
+from dfop.rows.numbers_only import finite_matrix
 from dfop.rows.target_cells import target_numbers
 
 Floats = NDArray[np.float64]

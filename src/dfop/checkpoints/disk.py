@@ -9,10 +9,24 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 # What file systems say that cannot sync a folder.
 _UNABLE = {errno.EINVAL, errno.ENOTSUP, errno.ENOSYS}
+
+_NAMES: dict[int, Path] = {}
+"""Of the files that are open: what the system says of a descriptor does not name the file."""
+
+
+@contextlib.contextmanager
+def _named(file: int) -> Iterator[None]:
+    """Let an error of the system say which file it is about."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or _NAMES.get(file)
+        raise
 
 
 class Disk:
@@ -35,24 +49,30 @@ class Disk:
 
     def open(self, path: Path, flags: int) -> int:
         """Open a file, or make it."""
-        return os.open(path, flags | os.O_CLOEXEC, 0o666)
+        file = os.open(path, flags | os.O_CLOEXEC, 0o666)
+        _NAMES[file] = path
+        return file
 
     def write(self, file: int, data: bytes) -> None:
         """Write all of it, at the file's position."""
         view = memoryview(data)
-        while view:
-            view = view[os.write(file, view) :]
+        with _named(file):
+            while view:
+                view = view[os.write(file, view) :]
 
     def truncate(self, file: int, length: int) -> None:
         """Cut a file off."""
-        os.ftruncate(file, length)
+        with _named(file):
+            os.ftruncate(file, length)
 
     def sync(self, file: int) -> None:
         """Bring a file's content to the disk."""
-        os.fsync(file)
+        with _named(file):
+            os.fsync(file)
 
     def close(self, file: int) -> None:
         """Close a file; what was written may still be on its way."""
+        _NAMES.pop(file, None)
         os.close(file)
 
     def rename(self, old: Path, new: Path) -> None:

@@ -30,6 +30,12 @@ class Options:
         Rows or a duration after which labels are known.
     labels, id : str, optional
         A file of labels, and the column that says to which row each belongs.
+    key : str, optional
+        The column that says to which of many models a row belongs.
+    expire : str, optional
+        Rows or a duration after which the model of an idle key is given up.
+    shared : bool
+        Whether a model of all keys comes before theirs.
     pending_limit : int
         How many rows may wait for their label.
     bad_rows : {"fail", "skip", "quarantine"}
@@ -63,6 +69,9 @@ class Options:
     delay: str | None = None
     labels: str | None = None
     id: str | None = None
+    key: str | None = None
+    expire: str | None = None
+    shared: bool = False
     pending_limit: int = 100_000
     bad_rows: str = "fail"
     quarantine: str | None = None
@@ -80,6 +89,10 @@ class Options:
             )
         if self.labels is not None and self.delay is not None:
             raise ValueError("--delay and --labels exclude each other: labels have their own time")
+        if self.key is None and (self.expire is not None or self.shared):
+            raise ValueError("--expire and --shared are of models by key: name the column, --key")
+        if self.key is not None and self.key in (self.id, self.time, self.target):
+            raise ValueError(f"the key {self.key!r} is also the id, the time or the target")
         if "-" in self.sources and len(self.sources) > 1:
             raise ValueError("standard input cannot be one of several sources")
 
@@ -98,8 +111,11 @@ class Options:
         return {name: list(v) if isinstance(v, tuple) else v for name, v in asdict(self).items()}
 
     def changed_since(self, before: Mapping[str, Any]) -> list[str]:
-        """Say which options differ from those of a run before."""
+        """Say which options differ from those of a run before; further files are no difference."""
         now = self.state()
+        known = before.get("sources", [])
+        if now["sources"][: len(known)] == known:
+            now["sources"] = known
         names = {field.name for field in fields(self)} | set(before)
         return [
             f"{_option(name)} was {_shown(before.get(name))} and is {_shown(now.get(name))}"
@@ -148,15 +164,36 @@ def forgetting_of(text: str) -> Forgetting:
         ) from None
 
 
-def delay_of(text: str) -> int | str:
-    """Read a delay: whole numbers are rows, others durations such as "3d".
+def classes_of(names: tuple[str, ...]) -> tuple[Any, ...]:
+    """Read the names of classes: whole numbers where all of them are.
 
     Examples
     --------
-    >>> delay_of("100"), delay_of("3d")
-    (100, '3d')
+    >>> classes_of(("0", "1")), classes_of(("0", "one"))
+    ((0, 1), ('0', 'one'))
+    """
+    try:
+        return tuple(int(name) for name in names)
+    except ValueError:
+        return names
+
+
+def delay_of(text: str, *, in_seconds: bool = False) -> int | float | str:
+    """Read a delay: whole numbers are rows, others durations such as "3d".
+
+    Parameters
+    ----------
+    text : str
+        What was given.
+    in_seconds : bool
+        Whether times are numbers of seconds, so that the duration must be one.
+
+    Examples
+    --------
+    >>> delay_of("100"), delay_of("3d"), delay_of("3d", in_seconds=True)
+    (100, '3d', 259200.0)
     """
     if text.isdigit():
         return int(text)
-    seconds_of(text)
-    return text
+    seconds = seconds_of(text)
+    return seconds if in_seconds else text

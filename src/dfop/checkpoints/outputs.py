@@ -135,6 +135,10 @@ class Printed:
 
     length = 0
 
+    def __init__(self) -> None:
+        if sys.stdout is None:
+            raise ValueError("standard output is closed: name a file for the predictions")
+
     def append(self, data: bytes) -> None:
         """Print at once: somebody waits for it."""
         sys.stdout.buffer.write(data)
@@ -146,6 +150,9 @@ class Printed:
     def sync(self) -> int:
         """Return no length."""
         return 0
+
+    def cut(self, length: int) -> None:
+        """Do nothing: what was printed stays."""
 
     def close(self) -> None:
         """Do nothing: others may print."""

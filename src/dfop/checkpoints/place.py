@@ -7,10 +7,12 @@ and one in which something changed is refused. Parquet is no file to append to: 
 from __future__ import annotations
 
 import hashlib
-import os
+import itertools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from dfop.streams.sources import parquet_files
 
 from .generation import CheckpointError
 
@@ -89,7 +91,10 @@ class Places:
     """
 
     def __init__(self, paths: Sequence[Path]) -> None:
-        self._paths = [path for path in paths if path.is_file() or path.is_dir()]
+        self._folders = {path: parquet_files(path) for path in paths if path.is_dir()}
+        self._paths = [
+            file for path in paths for file in self._folders.get(path, [path]) if file.is_file()
+        ]
         self._open: dict[Path, WatchedFile] = {}
         self._whole: dict[Path, tuple[int, str]] = {}
 
@@ -109,7 +114,7 @@ class Places:
         if watched is not None:
             offset, digest, whole_lines = watched.offset, watched.digest(), watched.last == b"\n"
             size = path.stat().st_size
-        elif self._open:  # a further file of text, not begun
+        elif path not in self._whole and not _is_parquet(path):  # a file of text, not begun
             return None
         else:
             if path not in self._whole:
@@ -125,7 +130,17 @@ class Places:
         }
 
     def check(self, state: Sequence[Mapping[str, Any]]) -> None:
-        """Refuse a source in which what was read has changed."""
+        """Refuse a source in which what was read has changed; files may have come behind it."""
+        read = {before["path"] for before in state}
+        for folder, files in self._folders.items():
+            late = [str(file) in read for file in files]
+            if any(later and not earlier for earlier, later in itertools.pairwise(late)):
+                new = files[late.index(False)]
+                raise CheckpointError(
+                    f"the source has changed: {new} is new, and stands before files of {folder} "
+                    "that were read. Give it a name that comes after theirs, or start anew with an "
+                    "empty checkpoint folder"
+                )
         for before in state:
             path = Path(before["path"])
             if path not in self._paths:
@@ -141,9 +156,6 @@ class Places:
 def _difference(path: Path, before: Mapping[str, Any]) -> str | None:
     """Say what changed in a file since it was read, None for nothing."""
     offset = int(before["offset"])
-    if path.is_dir():
-        same = _whole(path) == (offset, before["sha256"])
-        return None if same else "holds other files than those that were read"
     size = path.stat().st_size
     if size < offset:
         return f"has {size} bytes, and {offset} were read"
@@ -161,17 +173,16 @@ def _difference(path: Path, before: Mapping[str, Any]) -> str | None:
     return None
 
 
+def _is_parquet(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(4) == b"PAR1"
+
+
 def _whole(path: Path) -> tuple[int, str]:
-    """Return size and hash of a file, or of the files in a folder, by name."""
+    """Return size and hash of a file."""
     digest, size = hashlib.sha256(), 0
-    files = [path]
-    if path.is_dir():
-        files = sorted(found for found in path.rglob("*") if found.is_file())
-    for file in files:
-        if file is not path:
-            digest.update(os.fsencode(file.relative_to(path)) + b"\0")
-        with file.open("rb") as opened:
-            while data := opened.read(_CHUNK):
-                digest.update(data)
-                size += len(data)
+    with path.open("rb") as opened:
+        while data := opened.read(_CHUNK):
+            digest.update(data)
+            size += len(data)
     return size, digest.hexdigest()

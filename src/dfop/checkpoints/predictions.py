@@ -41,6 +41,7 @@ class Predicted(NamedTuple):
     probability: NDArray[np.float64] | None
     interval: NDArray[np.float64] | None
     label: NDArray[Any] | None
+    keys: Sequence[str] | None = None
 
 
 class BadMark(NamedTuple):
@@ -69,7 +70,9 @@ def format_of(path: str) -> str:
     return found
 
 
-def columns_of(*, labels: bool, whole: bool, ids: bool, time: str | None = None) -> dict[str, str]:
+def columns_of(
+    *, labels: bool, whole: bool, ids: bool, keys: bool = False, time: str | None = None
+) -> dict[str, str]:
     """Return the columns that all predictions have, and the Arrow types of their cells.
 
     Parameters
@@ -78,6 +81,8 @@ def columns_of(*, labels: bool, whole: bool, ids: bool, time: str | None = None)
         Whether labels are predicted, and whether these are whole numbers.
     ids : bool
         Whether rows have names.
+    keys : bool
+        Whether rows belong to keys.
     time : str, optional
         The type of their times.
 
@@ -87,6 +92,7 @@ def columns_of(*, labels: bool, whole: bool, ids: bool, time: str | None = None)
     ['row', 'prediction', 'probability']
     """
     columns = {"row": "int64"} | ({"id": "string"} if ids else {})
+    columns |= {"key": "string"} if keys else {}
     columns |= {} if time is None else {"time": time}
     if labels:
         return columns | {"prediction": "int64" if whole else "string", "probability": "float64"}
@@ -157,6 +163,7 @@ class Predictions:
         given = {
             "row": rows.row,
             "id": rows.ids,
+            "key": rows.keys,
             "time": rows.time,
             "prediction": rows.prediction,
             "probability": rows.probability,

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-import sys
+import re
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dfop.rows.batch import Batch, Text
+from dfop.rows.batch import Batch
 from dfop.streams import DataError, Stream, read
 from dfop.streams.layout import Layout
 
-from .labelling import LabelRows
-from .options import Options
+from .labelled import LabelRows
+from .options import Options, classes_of
+from .per_key import without_column
 
 Opener = Callable[[Path], Any]
 
 
 def open_rows(
-    options: Options, opener: Opener, *, layout: Layout | None, skip: int, put_aside: Any
+    options: Options,
+    opener: Opener,
+    *,
+    standard_input: Callable[[], Any],
+    layout: Layout | None,
+    skip: int,
+    put_aside: Any,
 ) -> Stream:
     """Open the source of a run.
 
@@ -32,6 +39,8 @@ def open_rows(
         What to read, and how.
     opener : callable
         Opens files of text.
+    standard_input : callable
+        Opens the source "-".
     layout : Layout or None
         What was decided of the columns by a run before.
     skip : int
@@ -41,12 +50,13 @@ def open_rows(
     """
     kinds = dict.fromkeys(options.text, "text")
     features = list(options.features)
-    if options.id is not None:
-        kinds[options.id] = "text"
-        features += [options.id] if features else []
+    for column in (options.id, options.key):
+        if column is not None:
+            kinds[column] = "text"
+            features += [column] if features else []
     labels_apart = options.labels is not None
     return read(
-        _source(options),
+        _source(options, standard_input),
         target=() if labels_apart else options.target,
         time=options.time,
         features=features or None,
@@ -65,9 +75,9 @@ def open_rows(
     )
 
 
-def _source(options: Options) -> Any:
+def _source(options: Options, standard_input: Callable[[], Any]) -> Any:
     if options.sources == ("-",):
-        return sys.stdin.buffer
+        return standard_input()
     paths = [Path(source) for source in options.sources]
     return paths[0] if len(paths) == 1 else paths
 
@@ -76,12 +86,7 @@ def _classes(options: Options) -> Any:
     """Return the classes that are named, as whole numbers where all are; else the first ones."""
     if options.task == "regression":
         return None
-    if not options.classes:
-        return "first"
-    try:
-        return tuple(int(name) for name in options.classes)
-    except ValueError:
-        return options.classes
+    return classes_of(options.classes) or "first"
 
 
 def open_labels(
@@ -123,18 +128,24 @@ def label_rows(stream: Stream, first: int) -> Generator[LabelRows, None, None]:
             yield LabelRows(ids[start:], y[start:], batch.time[start:])
 
 
+def column_of_ids(stream: Stream, name: str | None) -> int | None:
+    """Return where among the features of a stream the ids stand."""
+    if name is None:
+        return None
+    if name not in stream.feature_names:
+        raise ValueError(
+            f"the id {name!r} is also the target, the time or a column to ignore: name a column "
+            "that is none of them"
+        )
+    return stream.feature_names.index(name)
+
+
 def without_ids(batch: Batch, at: int, first: int) -> tuple[Batch, list[str]]:
     """Take the ids out of a batch; a row without one is called by its number."""
     text = batch.texts.get(at)
     cells = [None] * len(batch) if text is None else text.cells()
     ids = [f"row {first + t}" if cell is None else cell for t, cell in enumerate(cells)]
-    kept = [j for j in range(batch.shape[1]) if j != at]
-    names = None if batch.names is None else tuple(batch.names[j] for j in kept)
-    texts: dict[int, Text] = {
-        (j if j < at else j - 1): text for j, text in batch.texts.items() if j != at
-    }
-    numbers = np.ascontiguousarray(batch.numbers[:, kept])
-    return replace(batch, numbers=numbers, texts=texts, names=names), ids
+    return without_column(batch, at), ids
 
 
 def located(
@@ -147,6 +158,8 @@ def located(
     """Return an error of a model, which counts the rows of a batch, as one of the source's rows."""
     said = str(error)
     source = ", ".join(options.sources)
+    if options.key is not None and "time runs backwards" in said:
+        return ValueError(f"{source}: {re.sub(r'at row [0-9]+, ', 'within the ', said)}")
     if batch.time is not None and "time runs backwards" in said:
         late = np.flatnonzero(batch.time[1:] < batch.time[:-1]) + 1
         return DataError(
@@ -154,7 +167,8 @@ def located(
             source=source,
             row=int(numbers[late[0] if late.size else 0]),
             column=options.time,
-            remedy="Sort the rows by time, or leave late rows out",
+            remedy="Sort the rows by time, or leave late rows out; where clocks were set back, "
+            "write the zone (2024-10-27T02:30:00+01:00)",
         )
     if ids is not None and "key" in said:
         first = {name: t for t, name in reversed(list(enumerate(ids)))}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -11,27 +12,23 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from dfop.classifier import DFOPClassifier
-from dfop.files import to_bytes
-from dfop.model.estimator import Ahead
-from dfop.regressor import DFOPRegressor
 from dfop.report import History
 from dfop.rows.batch import Batch
 from dfop.streams import Stream
-from dfop.streams.bad_rows import BadRows, check_quarantine
+from dfop.streams.bad_rows import BadRows
 from dfop.streams.layout import Layout
 
-from .aside import Aside, OnlyAside
-from .contents import arrays_of, bytes_of, history_of, model_of
+from .contents import arrays_of, bytes_of, history_of, model_bytes, model_of, new_model
 from .disk import DISK, Disk, write_whole
 from .folder import Folder
 from .generation import CheckpointError, Generation
-from .labelling import AtOnce, Delayed, Labelled, Labelling, Learner
+from .labelled import Labelled
+from .labelling import AtOnce, Delayed, Labelling, Learner
 from .options import Options, delay_of
-from .outputs import check_apart
+from .patient import PatientFile
 from .place import Places
-from .predictions import Predicted, Predictions, columns_of, format_of
 from .reading import (
+    column_of_ids,
     good_numbers,
     label_rows,
     layout_of,
@@ -41,8 +38,10 @@ from .reading import (
     open_rows,
     without_ids,
 )
+from .written import Written
 
-FORMAT = 1
+FORMAT = 3
+_FURTHER = ". To go on with a new file, name it behind those that were learned from"
 
 
 class StoppedError(Exception):
@@ -69,7 +68,7 @@ class Run:
     ----------
     notes : list of str
         What should be said aloud: what a run before had done, what was damaged.
-    model : DFOPRegressor or DFOPClassifier
+    model : DFOPRegressor, DFOPClassifier or PerKey
         What learns.
     history : dfop.report.History
         What happened along the stream.
@@ -109,6 +108,7 @@ class Run:
         self._not_again: str | None = None
         """The id with which a pipe that is taken up must not begin."""
         self._reading = False
+        """Whether it waits for rows: all that was learned is then whole batches."""
         self._good = 0
         self._saved_at, self._saved_rows = monotonic(), 0
         self._places = Places([Path(p) for p in (*options.sources, options.labels) if p])
@@ -139,6 +139,7 @@ class Run:
             raise CheckpointError(
                 f"the checkpoint {folder.path} is of a run with other options: "
                 f"{'; '.join(changed)}. Give the same ones, or start anew with an empty folder"
+                f"{_FURTHER if self.options.sources != tuple(state['options']['sources']) else ''}"
             )
         self._places.check(state["places"])
         return generation
@@ -146,97 +147,56 @@ class Run:
     def _open(self, found: Generation | None, skip: int) -> None:
         state: Any = {} if found is None else found.state
         options = self.options
-        lengths = state.get("outputs", {})
-        self._check_outputs()
-        self._aside = None if options.bad_rows == "fail" else Aside()
+        self._written = Written(options, self.disk)
+        self._closed_at_end.callback(self._written.close)
         layout = layout_of(state["layout"]) if state else None
         self.stream = open_rows(
-            options, self._open_text, layout=layout, skip=skip, put_aside=self._aside
+            options,
+            self._open_text,
+            standard_input=lambda: PatientFile(sys.stdin.buffer, self._meanwhile),
+            layout=layout,
+            skip=skip,
+            put_aside=self._written.aside,
         )
         self.bad: BadRows = self.stream.bad
         labels: Stream | None = None
         if options.labels is not None:
             before = layout_of(state["label layout"]) if state else None
             labels = open_labels(
-                options, self._open_text, layout=before, put_aside=self._labels_bad
+                options,
+                self._open_text,
+                layout=before,
+                put_aside=self._written.aside_of_labels,
             )
         self._label_stream = labels
         told: Layout = (labels or self.stream).layout
-        self._id_at = self._column_of_ids()
-        self.model, self.history = self._learner(found, told)
+        self._id_at = column_of_ids(self.stream, options.id)
+        if options.key is not None and options.key not in self.stream.feature_names:
+            raise ValueError(f"the key {options.key!r} is no column, or one that is ignored")
+        self.model = (model_of(found) if found else None) or new_model(options, told)
+        self.history = history_of(found) if found else History(told.task)
         learner = Learner(self.model, self.history, told.classes)
         taken = state["labelling"]["taken"] if state and labels is not None else 0
         self._labelling: Labelling = AtOnce(learner)
         if options.delay is not None:
-            self._labelling = Delayed(learner, delay_of(options.delay))
+            delay = delay_of(options.delay, in_seconds=self.stream.layout.numeric_time)
+            self._labelling = Delayed(learner, delay)
         elif labels is not None:
             come = label_rows(labels, taken)
             self._closed_at_end.callback(come.close)
             self._labelling = Labelled(learner, come, options.pending_limit)
         # only now, that the sources are there, files of a run before are written over
-        self._predictions = self._open_predictions(told, lengths.get("predictions"))
-        if self._aside is not None:
-            self._aside.predictions = self._predictions
-            if options.quarantine is not None:
-                self._aside.open(Path(options.quarantine), self.disk, lengths.get("quarantine"))
-            self._closed_at_end.callback(self._aside.close)
+        folder = None if self._folder is None else self._folder.path
+        self._written.open(self.stream.layout, told, state.get("outputs", {}), folder)
         self.resumed = 0
         if found is not None:
             self._resume(found)
         self._kept = self._now()
 
-    @property
-    def _labels_bad(self) -> Any:
-        """What takes bad rows of the labels: their file says where they come from."""
-        return None if self._aside is None else OnlyAside(self._aside)
-
     def _open_text(self, path: Path) -> Any:
         # the hash of what is read is only needed to go on
-        return self._places.open(path) if self._folder else path.open("rb", buffering=0)
-
-    def _check_outputs(self) -> None:
-        """Refuse outputs that are sources, or hold something else."""
-        if self.options.predictions is not None:
-            format_of(self.options.predictions)
-        if self.options.quarantine is not None:
-            check_quarantine(Path(self.options.quarantine))
-        outputs = (self.options.predictions, self.options.quarantine)
-        check_apart(outputs, (*self.options.sources, self.options.labels))
-
-    def _column_of_ids(self) -> int | None:
-        if self.options.id is None:
-            return None
-        if self.options.id not in self.stream.feature_names:
-            raise ValueError(
-                f"the id {self.options.id!r} is also the target, the time or a column to ignore: "
-                "name a column that is none of them"
-            )
-        return self.stream.feature_names.index(self.options.id)
-
-    def _learner(self, found: Generation | None, told: Layout) -> tuple[Any, History]:
-        """Return model and history, new or as a generation has them."""
-        history = History(told.task) if found is None else history_of(found)
-        model = None if found is None else model_of(found)
-        if model is None:
-            kind = DFOPClassifier if told.task == "classification" else DFOPRegressor
-            options = self.options
-            model = kind(options.rule, lags=options.lags, pending_limit=options.pending_limit)
-        return model, history
-
-    def _open_predictions(self, told: Layout, length: int | None) -> Predictions | None:
-        path = self.options.predictions
-        if path is None:
-            return None
-        labels = told.task == "classification"
-        ids, time = self.options.id is not None, None
-        if self.options.time is not None:
-            time = "float64" if self.stream.layout.numeric_time else "time"
-        columns = columns_of(labels=labels, whole=told.whole, ids=ids, time=time)
-        columns |= {"label": columns["prediction"], "bad": "string"}
-        part = None if self._folder is None else self._folder.path / "predictions.rows"
-        predictions = Predictions(path, self.disk, columns, length=length, part=part)
-        self._closed_at_end.callback(predictions.out.close)
-        return predictions
+        file = self._places.open(path) if self._folder else path.open("rb", buffering=0)
+        return file if path.is_file() else PatientFile(file, self._meanwhile)
 
     def _resume(self, found: Generation) -> None:
         state = found.state
@@ -284,8 +244,7 @@ class Run:
             yield
             if self.stopped is not None:
                 self._stop()
-        if self._predictions is not None and self._aside is not None:
-            self._predictions.add(None, self._aside.take())
+        self._written.end()
         self._labelling.end()
         self.history.look(self.model)
         self.history.note_bad(self.bad)
@@ -317,8 +276,7 @@ class Run:
         """Go back to the last whole batch, keep it, and stop."""
         self._reading = False
         self.bad.restore(self._kept["bad"])
-        if self._aside is not None and self._aside.out is not None:
-            self._aside.out.cut(self._kept["quarantine"])
+        self._written.cut(self._kept["outputs"])
         self.history.look(self.model)
         self.history.note_bad(self.bad)
         self.save()
@@ -326,7 +284,8 @@ class Run:
 
     def _learn(self, batch: Batch, y: NDArray[Any]) -> None:
         before = max(int(self._kept["bad"]["rows"]), self.bad.skip)
-        marks = [] if self._aside is None else self._aside.take()
+        aside = self._written.aside
+        marks = [] if aside is None else aside.take()
         numbers = good_numbers(before, len(y), [mark.row for mark in marks])
         ids = None
         if self._id_at is not None:
@@ -339,8 +298,7 @@ class Run:
             raise located(error, batch, ids, numbers, self.options) from error
         self.history.seconds += monotonic() - start
         self._good += len(y)
-        if self._predictions is not None:
-            self._predictions.add(self._predicted(numbers, ids, batch, ahead, y), marks)
+        self._written.add(numbers, ids, batch, ahead, y, marks)
         self.history.note_bad(self.bad)
         self._kept = self._now()
 
@@ -354,14 +312,6 @@ class Run:
         self._not_again = None
         self._first_id = self._first_id or name
 
-    def _predicted(
-        self, numbers: Any, ids: Any, batch: Batch, ahead: Ahead, y: NDArray[Any]
-    ) -> Predicted:
-        label = None if self.options.labels is not None else y
-        return Predicted(
-            numbers, ids, batch.time, ahead.prediction, ahead.probability, ahead.interval, label
-        )
-
     @property
     def labels_unmatched(self) -> int:
         """Labels of a file of their own so far that named no row."""
@@ -369,8 +319,7 @@ class Run:
 
     def _now(self) -> dict[str, Any]:
         """Return what must go with the last whole batch, whatever is read ahead."""
-        aside = None if self._aside is None else self._aside.out
-        return {"bad": self.bad.state(), "quarantine": 0 if aside is None else aside.length}
+        return {"bad": self.bad.state(), "outputs": self._written.lengths()}
 
     # -- keeping ------------------------------------------------------------------------------
 
@@ -383,15 +332,27 @@ class Run:
             monotonic() - self._saved_at >= self._every_seconds
         )
 
+    def _meanwhile(self) -> float | None:
+        """Write the generation that is due while a pipe pauses; return when one will be."""
+        if not self._reading or self._folder is None or self._every_seconds is None:
+            return None
+        if self._every_rows is not None or int(self._kept["bad"]["rows"]) == self._saved_rows:
+            return None
+        left = self._saved_at + self._every_seconds - monotonic()
+        if left > 0.0:
+            return left
+        self._reading = False  # a signal must not come between what is written
+        self.save()
+        self._reading = True
+        if self.stopped is not None:
+            raise StoppedError
+        return None
+
     def save(self) -> None:
         """Bring the outputs to the disk, then write a generation of where the run stands."""
         if self._folder is None:
             return
-        outputs = {}
-        if self._predictions is not None:
-            outputs["predictions"] = self._predictions.out.sync()
-        if self._aside is not None and self._aside.out is not None:
-            outputs["quarantine"] = self._aside.out.sync()
+        self._written.sync()
         values, arrays = self._labelling.state()
         figures, columns = self.history.state()
         arrays = {f"labelling/{name}": array for name, array in arrays.items()}
@@ -404,7 +365,7 @@ class Run:
             "good": self._good,
             "first id": self._first_id,
             "bad": self._kept["bad"],
-            "outputs": outputs,
+            "outputs": self._kept["outputs"],
             "layout": layout_state(self.stream.layout),
             "label layout": None if labels is None else layout_state(labels.layout),
             "label bad": None if labels is None else labels.bad.state(),
@@ -412,16 +373,15 @@ class Run:
             "history": figures,
         }
         blobs = {name: bytes_of(array) for name, array in arrays.items()}
-        blobs["model"] = to_bytes(self.model) if self._good else b""
+        blobs["model"] = model_bytes(self.model) if self._good else b""
         self._folder.save(state, blobs)
         self._saved_at, self._saved_rows = monotonic(), int(self._kept["bad"]["rows"])
 
     def finish(self, model: Any = None) -> None:
         """Complete the outputs, and save the model if a path is given."""
-        if self._predictions is not None:
-            self._predictions.finish()
+        self._written.finish()
         if model is not None:
-            write_whole(self.disk, Path(os.path.realpath(model)), [to_bytes(self.model)])
+            write_whole(self.disk, Path(os.path.realpath(model)), [model_bytes(self.model)])
 
     def close(self) -> None:
         """Close the files and let other runs use the folder."""

@@ -14,27 +14,14 @@ from rich.table import Table
 
 from dfop import baselines
 from dfop.checkpoints.options import forgetting_of
+from dfop.evaluation import Result
 from dfop.evaluation import evaluate as score
 from dfop.rows.batch import Batch
 from dfop.rows.extras import need
-from dfop.streams import Stream
+from dfop.streams import DataError, Stream
 
-from .evaluate import learner
-from .options import (
-    AsJson,
-    BadRows,
-    Features,
-    Format,
-    Ignore,
-    Separator,
-    Source,
-    Target,
-    TaskName,
-    TextColumns,
-    Time,
-    names,
-    open_stream,
-)
+from . import options as reading
+from .evaluate import learner, refuse_one_value
 from .problems import USAGE, close_to, fail, in_sentences
 
 HELP = """Score several learners on one stream, each in a pass of its own.
@@ -72,25 +59,26 @@ MODELS: dict[str, Make] = {
 
 @in_sentences
 def compare(
-    source: Source,
-    target: Target = None,
+    source: reading.Source,
+    target: reading.Target = None,
     models: Annotated[
         list[str] | None,
         typer.Option(help="Which ones, a,b,c; see above.", show_default=",".join(USUAL)),
     ] = None,
-    as_json: AsJson = False,
-    features: Features = None,
-    ignore: Ignore = None,
-    text: TextColumns = None,
-    time: Time = None,
-    task: TaskName = None,
-    bad_rows: BadRows = "fail",
-    form: Format = None,
-    separator: Separator = None,
+    as_json: reading.AsJson = False,
+    features: reading.Features = None,
+    ignore: reading.Ignore = None,
+    text: reading.TextColumns = None,
+    time: reading.Time = None,
+    task: reading.TaskName = None,
+    classes: reading.ClassNames = None,
+    bad_rows: reading.BadRows = "fail",
+    form: reading.Format = None,
+    separator: reading.Separator = None,
 ) -> None:
     """Score several learners on one stream."""
-    chosen = {name: maker(name) for name in names(models) or USUAL}
-    stream = open_stream(
+    chosen = {name: maker(name) for name in reading.names(models) or USUAL}
+    stream = reading.open_stream(
         source,
         target,
         features=features,
@@ -98,6 +86,7 @@ def compare(
         text=text,
         time=time,
         task=task,
+        classes=classes,
         form=form,
         separator=separator,
         bad_rows=bad_rows,
@@ -106,13 +95,31 @@ def compare(
         fail("a pipe can be read only once: save it to a file to compare learners on it", USAGE)
     found = {}
     for name, make in chosen.items():
-        result = score(make(stream), featureless(stream) if name in READ_NOTHING else stream)
+        result = _scored(
+            name, make(stream), featureless(stream) if name in READ_NOTHING else stream
+        )
+        refuse_one_value(result, target)
         rate = 1.0 / max(result.seconds_per_row, 1e-12)
         found[name] = {**result.metrics, "rows per second": rate}
     if as_json:
         print(json.dumps({"rows": len(result), "models": found}))
         return
     Console().print(_table(found))
+
+
+def _scored(name: str, model: Any, stream: Stream) -> Result:
+    """Score a model; what River's models cannot take is theirs to say."""
+    if not name.startswith("river:"):
+        return score(model, stream)
+    try:
+        return score(model, stream)
+    except DataError:
+        raise
+    except Exception as error:
+        fail(
+            f"{name} cannot learn from {stream.name} ({type(error).__name__}: {error}). Most of "
+            "River's models take numbers only: leave text and gaps out with --ignore"
+        )
 
 
 def featureless(stream: Stream) -> Stream:

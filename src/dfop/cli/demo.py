@@ -112,7 +112,7 @@ def plot(result: DemoResult, path: Path, window: int = 500) -> None:
 
 
 @in_sentences
-def command(
+def demo(
     picture: Annotated[
         Path, typer.Option("--plot", help="Where to save the picture.", dir_okay=False)
     ] = Path("dfop-demo.png"),

@@ -10,25 +10,13 @@ import typer
 
 from dfop.checkpoints.options import delay_of, forgetting_of
 from dfop.classifier import DFOPClassifier
+from dfop.evaluation import Result
 from dfop.evaluation import evaluate as score
 from dfop.regressor import DFOPRegressor
 from dfop.streams import Stream
 
-from .options import (
-    AsJson,
-    BadRows,
-    Features,
-    Format,
-    Ignore,
-    Separator,
-    Source,
-    Target,
-    TaskName,
-    TextColumns,
-    Time,
-    open_stream,
-)
-from .problems import in_sentences
+from . import options as reading
+from .problems import fail, in_sentences, usage
 
 HELP = """Score the learner on a stream: every row is predicted before its label is learned.
 
@@ -41,30 +29,37 @@ Examples:
 
 @in_sentences
 def evaluate(
-    source: Source,
-    target: Target = None,
+    source: reading.Source,
+    target: reading.Target = None,
     forgetting: Annotated[
         str, typer.Option(help="auto, mu (0.001), period=1000, half-life=3d.")
     ] = "auto",
-    lags: Annotated[int, typer.Option(help="How many of the last labels are features.")] = 0,
+    lags: Annotated[
+        int, typer.Option(min=0, max=1000, help="How many of the last labels are features.")
+    ] = 0,
     delay: Annotated[
         str | None, typer.Option(help="When labels are known: after ROWS or a DURATION (3d).")
     ] = None,
     report: Annotated[
         Path | None, typer.Option(help="Write a page here (HTML).", dir_okay=False)
     ] = None,
-    as_json: AsJson = False,
-    features: Features = None,
-    ignore: Ignore = None,
-    text: TextColumns = None,
-    time: Time = None,
-    task: TaskName = None,
-    bad_rows: BadRows = "fail",
-    form: Format = None,
-    separator: Separator = None,
+    as_json: reading.AsJson = False,
+    features: reading.Features = None,
+    ignore: reading.Ignore = None,
+    text: reading.TextColumns = None,
+    time: reading.Time = None,
+    task: reading.TaskName = None,
+    classes: reading.ClassNames = None,
+    bad_rows: reading.BadRows = "fail",
+    form: reading.Format = None,
+    separator: reading.Separator = None,
 ) -> None:
     """Score the learner on a stream."""
-    stream = open_stream(
+    reading.check_folder(report)
+    with usage():
+        rule = forgetting_of(forgetting)
+        wait = 0 if delay is None else delay_of(delay)
+    stream = reading.open_stream(
         source,
         target,
         features=features,
@@ -72,12 +67,16 @@ def evaluate(
         text=text,
         time=time,
         task=task,
+        classes=classes,
         form=form,
         separator=separator,
         bad_rows=bad_rows,
     )
-    model = learner(stream, forgetting=forgetting_of(forgetting), lags=lags)
-    result = score(model, stream, delay=0 if delay is None else delay_of(delay))
+    model = learner(stream, forgetting=rule, lags=lags)
+    if isinstance(wait, str) and _counts_seconds(stream):
+        wait = delay_of(wait, in_seconds=True)
+    result = score(model, stream, delay=wait)
+    refuse_one_value(result, target)
     if as_json:
         print(json.dumps({"rows": len(result), **result.metrics}))
     else:
@@ -86,6 +85,20 @@ def evaluate(
         from dfop.report import History, write_page  # draws: only where it is asked for
 
         write_page(report, History.of(result), model, about={"source": source})
+
+
+def _counts_seconds(stream: Stream) -> bool:
+    """Whether the times of a stream are numbers: of a public one they are dates, if any."""
+    return stream.layout is not None and stream.layout.numeric_time
+
+
+def refuse_one_value(result: Result, target: str | None) -> None:
+    """Leave if there was nothing to predict: all rows had the same target."""
+    if len(result) > 1 and (result.truth == result.truth[0]).all():
+        fail(
+            f"the target {target!r} is {result.truth[0]} in all {len(result):,} rows: there is "
+            "nothing to predict. Check the target column"
+        )
 
 
 def learner(stream: Stream, **given: Any) -> DFOPClassifier | DFOPRegressor:

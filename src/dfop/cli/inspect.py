@@ -12,9 +12,11 @@ import typer
 
 from dfop.files import load
 from dfop.insight.looks import effective_forgetting, influence
+from dfop.scale import Keyed
 
-from .options import AsJson
-from .problems import in_sentences
+from . import keys
+from .options import AsJson, check_file
+from .problems import fail, in_sentences
 
 HELP = """Show what a model has learned: from what, how it forgets, what matters, what changed.
 
@@ -29,15 +31,23 @@ MOST = 10
 
 @in_sentences
 def inspect(
-    model: Annotated[Path, typer.Argument(help="A model that `dfop learn` or `save` wrote.")],
+    model: Annotated[
+        Path,
+        typer.Argument(metavar="MODEL", help="A model that `dfop learn` or `save` wrote."),
+    ],
     as_json: AsJson = False,
 ) -> None:
     """Show what a model has learned."""
-    found = facts(load(model), model)
+    check_file(str(model))
+    if model.is_dir():
+        fail(f"{model} is a folder: name the file of a model; `dfop report` shows a checkpoint", 2)
+    loaded = load(model)
+    by_key = isinstance(loaded, Keyed)
+    found = keys.facts(loaded, model) if by_key else facts(loaded, model)
     if as_json:
         print(json.dumps(found))
         return
-    for line in _lines(found):
+    for line in keys.lines(found) if by_key else _lines(found):
         print(line)
 
 
@@ -78,7 +88,7 @@ def _experts(model: Any) -> list[dict[str, Any]]:
     experts = sorted(getattr(model, "experts_", []), key=lambda e: -abs(e.weight))[:MOST]
     return [
         {
-            "sees": expert.features,
+            "sees": expert.features or expert.kind.replace("_", " "),
             "mu": expert.forgetting,
             "walk": expert.walk,
             "weight": expert.weight,
@@ -97,39 +107,26 @@ def _drift(model: Any) -> dict[str, Any] | None:
         "noise": spectrum.noise,
         "power": spectrum.power,
         "mu": spectrum.mu,
-        "verdict": verdict(spectrum.mu, jumped=bool(model.alarms_)),
+        "believed": spectrum.verdict.believed,
+        "verdict": spectrum.verdict.words,
     }
-
-
-def verdict(mu: float, *, jumped: bool) -> str:
-    """Say in words how a stream drifts.
-
-    Examples
-    --------
-    >>> verdict(0.001, jumped=False)
-    'it drifts: a memory of about 1,000 rows suits it'
-    >>> verdict(0.0, jumped=False)
-    'no drift was found: every row counts as much as the last'
-    """
-    if mu < 1e-6:
-        return "no drift was found: every row counts as much as the last"
-    words = f"it drifts: a memory of about {1 / mu:,.0f} rows suits it"
-    # a jump looks like much drift to a formula that knows steady drift alone
-    return f"{words}; with its jumps (alarms), that is a guess" if jumped else words
 
 
 def _alarms(model: Any) -> list[dict[str, Any]]:
     alarms = getattr(model, "alarms_", [])[-MOST:]
-    return [{"row": a.row, "began": a.began, "words": str(a)} for a in alarms]
+    return [
+        {"row": a.row, "began": a.began, "kind": a.kind, "time": a.moment, "words": str(a)}
+        for a in alarms
+    ]
 
 
 def _health(model: Any) -> dict[str, Any]:
-    """Say whether all weights are finite, and how many rows wait for their label."""
+    """Say whether all weights are finite, and on how many rows a single filter's cap acted."""
     try:
         finite = bool(np.isfinite(model.coef_).all())
     except AttributeError:
         finite = True
-    return {"finite": finite}
+    return {"finite": finite, "limited rows": getattr(model, "limited_rows_", None)}
 
 
 def _lines(found: dict[str, Any]) -> list[str]:
@@ -157,8 +154,10 @@ def _lines(found: dict[str, Any]) -> list[str]:
         ],
     )
     lines += _some("alarms", [alarm["words"] for alarm in found["alarms"]])
+    health, limited = found["health"], found["health"]["limited rows"]
+    acted = "" if limited is None else f", the cap acted on {limited:,} rows"
     lines.append(
-        f"health          {'all weights are finite' if found['health']['finite'] else 'BROKEN'}"
+        f"health          {'all weights are finite' if health['finite'] else 'BROKEN'}{acted}"
     )
     return lines
 

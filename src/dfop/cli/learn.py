@@ -13,11 +13,15 @@ import typer
 from dfop.checkpoints import DISK, Options, Run
 from dfop.checkpoints.disk import write_whole
 from dfop.checkpoints.outputs import check_apart
+from dfop.checkpoints.per_key import PerKey
+from dfop.checkpoints.predictions import format_of
 from dfop.forgetting import seconds_of
 
 from . import learn_options as own
+from .keys import given_up
 from .metrics import prometheus
 from .options import (
+    ClassNames,
     Features,
     Format,
     Ignore,
@@ -26,10 +30,11 @@ from .options import (
     TextColumns,
     Time,
     check_file,
+    check_folder,
     check_reading,
     names,
 )
-from .problems import StoppedError, fail, in_sentences, say, stopping
+from .problems import StoppedError, fail, in_sentences, say, stopping, usage
 from .progress import Progress, shown
 
 METRICS_SECONDS = 5.0
@@ -42,6 +47,7 @@ Examples:
   tail -f events.csv | dfop learn - -t clicked --classes 0,1 --predictions -
   dfop learn log.csv -t y --checkpoint state --predictions p.parquet   # killed? run it again
   dfop learn rows.csv -t y --labels late.csv --id order --time at --forgetting half-life=7d
+  dfop learn orders.csv -t amount --key customer --shared --forgetting 0.001
 
 \b
 Exit codes: 0 done, 1 failed, 2 usage, 3 too many bad rows, 4 checkpoint refused,
@@ -72,12 +78,15 @@ def learn(
     text: TextColumns = None,
     time: Time = None,
     task: TaskName = None,
-    classes: own.ClassNames = None,
+    classes: ClassNames = None,
     forgetting: own.ForgettingRule = "auto",
     lags: own.Lags = 0,
     delay: own.DelayOfLabels = None,
     labels: own.LabelsFile = None,
     id_column: own.IdColumn = None,
+    key: own.KeyColumn = None,
+    expire: own.ExpireKeys = None,
+    shared: own.SharedModel = False,
     pending_limit: own.PendingLimit = 100000,
     bad_rows: own.BadRowsAndFile = "fail",
     max_bad: own.MaxBad = None,
@@ -93,28 +102,15 @@ def learn(
     """Learn from files or a pipe in one pass."""
     _check_sources(source, labels, task, form)
     handling, _, put_aside = bad_rows.partition("=")
-    options = Options(
-        sources=tuple(source),
-        target=target,
-        task=task,
-        time=time,
-        features=names(features),
-        ignore=names(ignore),
-        text=names(text),
-        classes=names(classes),
-        format=form,
-        separator=separator,
-        forgetting=forgetting,
-        lags=lags,
-        delay=delay,
-        labels=None if labels is None else str(labels),
-        id=id_column,
-        pending_limit=pending_limit,
-        bad_rows=_handling(handling, put_aside),
-        quarantine=put_aside or None,
-        max_bad=_limit(max_bad),
-        predictions=predictions,
-    )
+    with usage():
+        options = Options(
+            sources=tuple(source), target=target, task=task, time=time, format=form,
+            separator=separator, features=names(features), ignore=names(ignore), text=names(text),
+            classes=names(classes), forgetting=forgetting, lags=lags, delay=delay,
+            labels=None if labels is None else str(labels), id=id_column, key=key, expire=expire,
+            shared=shared, pending_limit=pending_limit, bad_rows=_handling(handling, put_aside),
+            quarantine=put_aside or None, max_bad=_limit(max_bad), predictions=predictions,
+        )  # fmt: skip
     outputs = Outputs(model, report, metrics, as_json)
     _check_outputs(outputs, options, config)
     with Run(options, checkpoint=checkpoint, skip=skip, **_every(every)) as run:
@@ -203,8 +199,12 @@ def _say_end(run: Run, outputs: Outputs, *, stopped: bool) -> None:
     if errors["overall"] is not None:
         rival = "" if errors["no_change"] is None else f", no-change {errors['no_change']:.4g}"
         say(f"{run.history.rows:,} rows: {errors['measure']} {errors['overall']:.4g}{rival}")
+    if errors["no_change"] == 0.0:
+        say("the target was the same in every row: there was nothing to predict")
     if run.labels_unmatched:
         say(f"{run.labels_unmatched:,} labels named no row that waits for one, and were not used")
+    if isinstance(run.model, PerKey):
+        say(f"{len(run.model.keyed):,} keys{given_up(run.model.keyed)}")
     for what, path in (("model", outputs.model), ("page", outputs.report)):
         if path is not None:
             say(f"{what}: {path}")
@@ -227,13 +227,12 @@ def _check_outputs(outputs: Outputs, options: Options, config: Path | None) -> N
     files = [None if path is None else str(path) for path in named]
     files += [options.quarantine, None if options.predictions == "-" else options.predictions]
     for file in files:
-        if file is not None and not os.access(Path(file).parent, os.W_OK):
-            fail(f"{file}: there is no folder {Path(file).parent} that can be written to", 2)
+        check_folder(file)
     read = (*options.sources, options.labels, None if config is None else str(config))
-    try:
+    with usage():
         check_apart(files, read)
-    except ValueError as error:
-        fail(str(error), 2)
+        if options.predictions is not None:
+            format_of(options.predictions)
 
 
 def _handling(mode: str, file: str) -> str:

@@ -11,7 +11,10 @@ from .config import ConfigOption
 
 Sources = Annotated[
     list[str],
-    typer.Argument(help="Files of the same columns in their order, a folder of Parquet, or -."),
+    typer.Argument(
+        metavar="SOURCE",
+        help="Files of the same columns in their order, a folder of Parquet, or -.",
+    ),
 ]
 TargetColumn = Annotated[str, typer.Option("--target", "-t", help="The column to predict.")]
 ModelFile = Annotated[Path | None, typer.Option(help="Save the model here.", dir_okay=False)]
@@ -23,11 +26,10 @@ MetricsFile = Annotated[
     Path | None, typer.Option(help="Keep figures here (Prometheus text).", dir_okay=False)
 ]
 SummaryAsJson = Annotated[bool, typer.Option("--json", help="Print a summary as JSON.")]
-ClassNames = Annotated[
-    list[str] | None, typer.Option(help="All labels, a,b,c; by default the first rows'.")
-]
 ForgettingRule = Annotated[str, typer.Option(help="auto, mu (0.001), period=1000, half-life=3d.")]
-Lags = Annotated[int, typer.Option(help="How many of the last labels are features.")]
+Lags = Annotated[
+    int, typer.Option(min=0, max=1000, help="How many of the last labels are features.")
+]
 DelayOfLabels = Annotated[
     str | None, typer.Option(help="When labels are known: after ROWS or a DURATION (3d).")
 ]
@@ -37,7 +39,16 @@ LabelsFile = Annotated[
 IdColumn = Annotated[
     str | None, typer.Option("--id", help="The column that names a row; no feature.")
 ]
-PendingLimit = Annotated[int, typer.Option(help="How many rows may wait for their label.")]
+KeyColumn = Annotated[
+    str | None, typer.Option("--key", help="A model for each value of this column; no feature.")
+]
+ExpireKeys = Annotated[
+    str | None, typer.Option("--expire", help="Give up keys idle for ROWS or a DURATION (30d).")
+]
+SharedModel = Annotated[
+    bool, typer.Option("--shared", help="Let a model of all keys come before theirs.")
+]
+PendingLimit = Annotated[int, typer.Option(min=1, help="How many rows may wait for their label.")]
 BadRowsAndFile = Annotated[
     str, typer.Option(help="What to do with bad rows: fail, skip or quarantine=FILE.")
 ]

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import csv
+import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from dfop.checkpoints.options import classes_of
 from dfop.streams import Stream, catalogue, load, read
 from dfop.streams.sources import FORMATS
 
 from .problems import USAGE, close_to, fail
 
-Source = Annotated[str, typer.Argument(help="A file, a folder of Parquet, - or a public stream.")]
+Source = Annotated[
+    str, typer.Argument(metavar="SOURCE", help="A file, a folder of Parquet, - or a public stream.")
+]
 Target = Annotated[str | None, typer.Option("--target", "-t", help="The column to predict.")]
 Features = Annotated[
     list[str] | None, typer.Option(help="Columns to learn from, a,b,c; by default all.")
@@ -24,6 +29,9 @@ TextColumns = Annotated[
     list[str] | None, typer.Option("--text", help="Columns whose numbers are names, a,b,c.")
 ]
 Time = Annotated[str | None, typer.Option(help="The column of times.")]
+ClassNames = Annotated[
+    list[str] | None, typer.Option("--classes", help="All labels, a,b,c; by default those found.")
+]
 TaskName = Annotated[
     str | None, typer.Option(help="classification or regression; by default found out.")
 ]
@@ -57,12 +65,18 @@ def check_reading(task: str | None, form: str | None) -> None:
     check_choice("--format", form, FORMATS)
 
 
-def check_file(path: str) -> None:
-    """Refuse a source that is not there."""
+def check_file(path: str, others: Iterable[str] = ()) -> None:
+    """Refuse a file that is not there; `others` may have been meant as well as its neighbours."""
     if path != "-" and not Path(path).exists():
         beside = Path(path).parent
         there = [str(p) for p in beside.iterdir()] if beside.is_dir() else []
-        fail(f"{path}: no such file or folder.{close_to(path, there)}", USAGE)
+        fail(f"{path}: no such file or folder.{close_to(path, [*there, *others])}", USAGE)
+
+
+def check_folder(file: str | Path | None) -> None:
+    """Refuse, before any work is done, an output whose folder cannot be written to."""
+    if file is not None and not os.access(Path(file).parent, os.W_OK):
+        fail(f"{file}: there is no folder {Path(file).parent} that can be written to", USAGE)
 
 
 def open_stream(
@@ -77,16 +91,17 @@ def open_stream(
     form: str | None,
     separator: str | None,
     bad_rows: str,
+    classes: list[str] | None,
 ) -> Stream:
     """Open a file or a pipe; a name of the catalogue is a public stream."""
     if source != "-" and not Path(source).exists() and source in catalogue():
         return load(source)
     check_reading(task, form)
     check_choice("--bad-rows", bad_rows, ("fail", "skip"))
-    check_file(source)
+    check_file(source, catalogue())
     if target is None:
         fail("--target is missing: name the column to predict", USAGE)
-    given: Any = {"task": task, "bad_rows": bad_rows}
+    given: Any = {"task": task, "bad_rows": bad_rows, "classes": classes_of(names(classes)) or None}
     return read(
         sys.stdin.buffer if source == "-" else Path(source),
         target=target,

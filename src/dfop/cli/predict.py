@@ -12,17 +12,27 @@ import typer
 from dfop.checkpoints import DISK
 from dfop.checkpoints.aside import Aside
 from dfop.checkpoints.outputs import check_apart
-from dfop.checkpoints.predictions import Predicted, Predictions, columns_of
+from dfop.checkpoints.per_key import PerKey
+from dfop.checkpoints.predictions import Predicted, Predictions, columns_of, format_of
 from dfop.checkpoints.reading import good_numbers, without_ids
 from dfop.classifier import DFOPClassifier
 from dfop.files import load
 from dfop.insight.columns import column_kinds
 from dfop.regressor import DFOPRegressor
 from dfop.rows.batch import Batch
+from dfop.scale import Keyed
 from dfop.streams import Stream, read
 
-from .options import BadRows, Format, Separator, check_choice, check_file, check_reading
-from .problems import USAGE, fail, in_sentences, say
+from .options import (
+    BadRows,
+    Format,
+    Separator,
+    check_choice,
+    check_file,
+    check_folder,
+    check_reading,
+)
+from .problems import USAGE, fail, in_sentences, say, usage
 
 HELP = """Predict the rows of a file or a pipe with a model as it is; nothing is learned.
 
@@ -35,13 +45,20 @@ Examples:
 
 @in_sentences
 def predict(
-    model: Annotated[Path, typer.Argument(help="A model that `dfop learn` saved.")],
-    source: Annotated[str, typer.Argument(help="A file, a folder of Parquet, or -.")],
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL", help="A model that `dfop learn` saved.")
+    ],
+    source: Annotated[
+        str, typer.Argument(metavar="SOURCE", help="A file, a folder of Parquet, or -.")
+    ],
     predictions: Annotated[
         str, typer.Option(help="FILE.parquet, .csv or .jsonl; - for CSV on stdout.")
     ] = "-",
     id_column: Annotated[
         str | None, typer.Option("--id", help="A column that names a row, to be written along.")
+    ] = None,
+    key: Annotated[
+        str | None, typer.Option("--key", help="The column of keys, of a model per key.")
     ] = None,
     bad_rows: BadRows = "fail",
     form: Format = None,
@@ -50,10 +67,20 @@ def predict(
     """Predict the rows of a file or a pipe with a model as it is."""
     check_reading(None, form)
     check_choice("--bad-rows", bad_rows, ("fail", "skip"))
+    check_file(str(model))
     check_file(source)
-    check_apart([predictions], [source, str(model)])
+    check_folder(None if predictions == "-" else predictions)
+    with usage():
+        check_apart([predictions], [source, str(model)])
+        format_of(predictions)
     loaded = load(model)
-    if not isinstance(loaded, DFOPRegressor | DFOPClassifier):
+    if isinstance(loaded, Keyed):
+        if key is None:
+            fail(f"{model} has a model per key: name the column of keys, --key COLUMN", USAGE)
+        loaded = PerKey(loaded, key)
+    elif key is not None:
+        fail(f"--key {key}: {model} is one model, not one per key", USAGE)
+    elif not isinstance(loaded, DFOPRegressor | DFOPClassifier):
         fail(f"{model} is a model for River: predict its rows in Python")
     aside = Aside()
     put_aside = None if bad_rows == "fail" else aside
@@ -94,7 +121,7 @@ def _rows(
     form: str | None,
     separator: str | None,
 ) -> Stream:
-    kinds = column_kinds(model)
+    kinds = model.kinds() if isinstance(model, PerKey) else column_kinds(model)
     features = list(kinds)
     if id_column in kinds:
         fail(f"--id {id_column} is a feature of the model: name another column", USAGE)
@@ -114,13 +141,18 @@ def _rows(
 
 
 def _columns(model: Any, id_column: str | None) -> dict[str, str]:
-    labels = isinstance(model, DFOPClassifier)
-    whole = labels and np.asarray(model.classes_).dtype.kind in "iu"
-    columns = columns_of(labels=labels, whole=whole, ids=id_column is not None)
+    by_key = isinstance(model, PerKey)
+    face = model.keyed if by_key else model
+    labels = hasattr(face, "classes_")
+    whole = labels and np.asarray(face.classes_).dtype.kind in "iu"
+    columns = columns_of(labels=labels, whole=whole, ids=id_column is not None, keys=by_key)
     return {**columns, "bad": "string"}
 
 
 def _predicted(model: Any, batch: Batch, numbers: Any, ids: Any) -> Predicted:
+    if isinstance(model, PerKey):
+        keys, ahead = model.split(batch)[0], model.ahead(batch)
+        return Predicted(numbers, ids, None, *ahead, None, keys)
     prediction = model.predict(batch)
     probability = interval = None
     if isinstance(model, DFOPClassifier):

@@ -87,6 +87,15 @@ def in_sentences(command: F) -> F:
     return run  # type: ignore[return-value]
 
 
+@contextmanager
+def usage() -> Iterator[None]:
+    """Make a usage error of what is wrong with the value of an option."""
+    try:
+        yield
+    except ValueError as error:
+        fail(in_options(str(error)), USAGE)
+
+
 def _of_system(error: OSError) -> str:
     if error.errno is None:
         return str(error)
@@ -141,4 +150,5 @@ __all__ = [
     "plain_warnings",
     "say",
     "stopping",
+    "usage",
 ]

@@ -11,7 +11,7 @@ import typer
 from dfop.checkpoints.contents import history_of, model_of
 from dfop.checkpoints.folder import newest_generation
 
-from .options import AsJson
+from .options import AsJson, check_folder
 from .problems import REFUSED, fail, in_sentences, say
 
 HELP = """Write the page of a run from its checkpoint folder, also while the run goes on.
@@ -25,13 +25,17 @@ Examples:
 
 @in_sentences
 def report(
-    checkpoint: Annotated[Path, typer.Argument(help="The folder of `dfop learn --checkpoint`.")],
+    checkpoint: Annotated[
+        Path,
+        typer.Argument(metavar="CHECKPOINT", help="The folder of `dfop learn --checkpoint`."),
+    ],
     output: Annotated[Path | None, typer.Option("--output", "-o", help="The page (HTML).")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Write the page of a run from its checkpoint folder."""
     if output is None and not as_json:
         fail("name the page with --output FILE.html, or ask for figures with --json", 2)
+    check_folder(output)
     if not checkpoint.is_dir():
         fail(f"{checkpoint}: there is no such folder", 2)
     generation, notes = newest_generation(checkpoint)

@@ -25,7 +25,7 @@ Examples:
   dfop streams show electricity
   dfop streams fetch electricity
 """
-app = typer.Typer(help=HELP, no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(help=HELP, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 _SHOWN = (
     *("name", "task", "kind", "rows", "targets", "classes"),
     *("origin", "citation", "licence", "remark", "file"),

@@ -28,6 +28,7 @@ _RULES: list[tuple[str, Words]] = [
         rf"kinds=\{{{_NAME}: 'number'\}} or 'text', whichever they are",
         lambda match: f"--text {_quoted(match)} if they are names, or write them as numbers",
     ),
+    (rf", or pass kinds=\{{{_NAME}: 'number'\}} if others are numbers", ""),
     (rf"pass kinds=\{{{_NAME}: 'number'\}}", "write numbers as numbers"),
     (rf"kinds=\{{{_NAME}: 'text'\}}", _option("text")),
     (r"with features=\[\.\.\.\]", "with --ignore"),
@@ -44,6 +45,7 @@ _RULES: list[tuple[str, Words]] = [
     (r"bad_rows='skip' or 'quarantine'", "--bad-rows skip or quarantine=FILE"),
     (r"\bmax_bad[= ]", "--max-bad "),
     (r"\bpending_limit=", "--pending-limit "),
+    (r"\blags=(?!\d)", "--lags 12 or so"),
     (r"\b(forgetting|lags)=", r"--\1 "),
 ]
 

@@ -1,10 +1,11 @@
 """The mathematics: the learner's state and its update, knowing nothing but numpy.
 
-`Filter` is the compiled update (``src/core``), `Bank` many of them combined, `KeyedStore` many at
-rest, one per key; `Coder` turns
-columns of numbers, text and gaps into rows of numbers, `NamedRows` does so for dicts and lets a
-filter or bank learn them, one call at a time by `Lock`; `Intervals`, `Calibration` and
-`ErrorAlarm` say how sure a model is, row by row, and `ErrorRecord` what its experts were worth.
+`Filter` is the compiled update (``src/core``), `Sketch` one that keeps only a diagonal and a few
+directions of its information, `FrequentDirections` one that knows how much it leaves out, `Bank`
+many filters combined, `KeyedStore` many at rest, one per key;
+`Coder` turns columns of numbers, text and gaps into rows of numbers, `NamedRows` does so for dicts
+and lets a filter or bank learn them, one call at a time by `Lock`; `Intervals`, `Calibration` and
+`Watch` say how sure a model is, row by row, and `ErrorRecord` what its experts were worth.
 `choose` is the rule by which outputs stand for classes: those within 1e-9 of the largest are
 equal, and the first of them is chosen.
 
@@ -27,17 +28,20 @@ from ._native import (
     COVERAGES,
     LARGEST,
     MOST_TEXTS,
+    SMALLEST,
     Bank,
     Calibration,
     Coder,
-    ErrorAlarm,
     ErrorRecord,
     Filter,
+    FrequentDirections,
     Intervals,
     KeyedStore,
     KindError,
     Lock,
     NamedRows,
+    Sketch,
+    Watch,
     choose,
     clean_text,
     first_unusable,
@@ -49,27 +53,33 @@ __all__ = [
     "COVERAGES",
     "LARGEST",
     "MOST_TEXTS",
+    "SMALLEST",
     "Bank",
     "Calibration",
     "Coder",
-    "ErrorAlarm",
     "ErrorRecord",
     "ExpertDesign",
     "Filter",
+    "FrequentDirections",
     "Intervals",
     "KeyedStore",
     "KindError",
     "Lock",
     "NamedRows",
+    "Sketch",
+    "Snapshot",
     "State",
     "Target",
+    "Watch",
     "choose",
     "clean_text",
     "first_unusable",
     "moved_weights",
     "restore_bank",
     "restore_coder",
+    "restore_directions",
     "restore_filter",
+    "restore_sketch",
 ]
 
 Target = tuple[str, int] | tuple[str, int, bool] | tuple[str, int, bool, bool]
@@ -99,6 +109,37 @@ def restore_filter(
     filter_ = Filter(features, outputs, intercept, prior_variance, cap)
     filter_.restore(state)
     return filter_
+
+
+def restore_sketch(
+    features: int,
+    outputs: int,
+    rank: int,
+    intercept: bool,
+    prior_variance: float,
+    cap: float,
+    state: State,
+) -> Sketch:
+    """Build a sketch that goes on where the one that gave the state stood."""
+    Sketch.check_state(features, outputs, rank, intercept, state)
+    sketch = Sketch(features, outputs, rank, intercept, prior_variance, cap)
+    sketch.restore(state)
+    return sketch
+
+
+def restore_directions(
+    features: int,
+    outputs: int,
+    rank: int,
+    intercept: bool,
+    prior_variance: float,
+    state: State,
+) -> FrequentDirections:
+    """Build frequent directions that go on where those that gave the state stood."""
+    FrequentDirections.check_state(features, outputs, rank, intercept, state)
+    directions = FrequentDirections(features, outputs, rank, intercept, prior_variance)
+    directions.restore(state)
+    return directions
 
 
 def restore_bank(
@@ -168,6 +209,29 @@ def _reduce_filter(f: Filter) -> tuple[Any, ...]:
     )
 
 
+def _reduce_sketch(s: Sketch) -> tuple[Any, ...]:
+    return restore_sketch, (
+        s.features,
+        s.outputs,
+        s.rank,
+        s.intercept,
+        s.prior_variance,
+        s.cap,
+        s.state(),
+    )
+
+
+def _reduce_directions(f: FrequentDirections) -> tuple[Any, ...]:
+    return restore_directions, (
+        f.features,
+        f.outputs,
+        f.rank,
+        f.intercept,
+        f.prior_variance,
+        f.state(),
+    )
+
+
 def _reduce_bank(b: Bank) -> tuple[Any, ...]:
     return restore_bank, (
         b.features,
@@ -189,13 +253,34 @@ def restore_part(kind: Any, sizes: tuple[int, ...], state: State) -> Any:
     return part
 
 
+class Snapshot:
+    """A compiled part as it is now. Pickled or copied, it becomes such a part.
+
+    Unlike a copy it costs nothing to build, and nothing where it is only pickled.
+    """
+
+    def __init__(self, part: Any) -> None:
+        reduce: Any = copyreg.dispatch_table[type(part)]
+        self._reduced: tuple[Any, ...] = reduce(part)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self._reduced
+
+    def restore(self) -> Any:
+        """Return the part."""
+        make, given = self._reduced
+        return make(*given)
+
+
 # pickle, copy and joblib of everything that holds a filter
 copyreg.pickle(Bank, _reduce_bank)
 copyreg.pickle(Coder, _reduce_coder)
 copyreg.pickle(Filter, _reduce_filter)
+copyreg.pickle(FrequentDirections, _reduce_directions)
 copyreg.pickle(Lock, lambda lock: (Lock, ()))
 copyreg.pickle(Intervals, lambda i: (restore_part, (Intervals, (i.outputs,), i.state())))
 copyreg.pickle(Calibration, lambda c: (restore_part, (Calibration, (c.classes,), c.state())))
-copyreg.pickle(ErrorAlarm, lambda a: (restore_part, (ErrorAlarm, (), a.state())))
+copyreg.pickle(Watch, lambda w: (restore_part, (Watch, (w.features, w.outputs), w.state())))
 copyreg.pickle(ErrorRecord, lambda r: (restore_part, (ErrorRecord, (r.experts,), r.state())))
 copyreg.pickle(NamedRows, _reduce_rows)
+copyreg.pickle(Sketch, _reduce_sketch)

@@ -27,6 +27,7 @@ Array = NDArray[np.float64]
 SMALLEST = 2.0**-500
 LARGEST_STEP = 2.0**26
 LEAST_GAIN = 1e-60
+NO_TARGET = -1.0
 PRIOR_SLACK = 1e3
 VARIANCES = (1e-40, 1e40)
 UNSEEN = 1e-200
@@ -63,13 +64,15 @@ class OracleFilter:
         for t, (lam, g) in enumerate(
             zip(np.broadcast_to(discount, n), np.broadcast_to(gain, n), strict=True)
         ):
+            row = self._row(X[t])
             if g < LEAST_GAIN:
                 self.predict(X[t : t + 1], out[t : t + 1])
+                if g == NO_TARGET:
+                    self.forget(lam)
+                    self._grow_scales(row)
                 continue
-            row = self._row(X[t])
             self.forget(lam)  # at the scale that the weights had until now
-            for j in np.flatnonzero(np.abs(row) > self.scale):
-                self._grow_scale(int(j), abs(row[j]))
+            self._grow_scales(row)
             x = row / self.scale
             out[t] = self.W @ x
             self._limit()
@@ -125,6 +128,10 @@ class OracleFilter:
             b[:j] += column * v[j]
             b[j] = v[j]
         return b, alpha
+
+    def _grow_scales(self, row: Array) -> None:
+        for j in np.flatnonzero(np.abs(row) > self.scale):
+            self._grow_scale(int(j), abs(row[j]))
 
     def _grow_scale(self, j: int, magnitude: float) -> None:
         scale = _power_of_two_above(magnitude)

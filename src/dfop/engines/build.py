@@ -5,17 +5,19 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from dfop.core import Bank, Filter
+from dfop.core import Bank, Filter, FrequentDirections, Sketch
 from dfop.forgetting import Automatic, Forgetting
 
-from .design import LABEL_PRIOR, NUMBER_PRIOR, design_for
+from .design import GIVEN, LABEL_PRIOR, NUMBER_PRIOR, design_for
 
-Engine = Filter | Bank
+Engine = Filter | Bank | Sketch | FrequentDirections
 Target = tuple[str, int] | tuple[str, int, bool]
 """How a target is coded, its number of outputs, and whether it is learned in the background."""
 
 PRIOR_VARIANCE = 100.0
 """Of the weights of a single filter, where none is given."""
+SKETCH_PRIOR = 1.0
+"""The same of a sketch, whose prior does not fade."""
 
 
 def is_bank(rule: Forgetting, features: Any) -> bool:
@@ -34,8 +36,11 @@ def build_engine(
     fit_intercept: bool,
     prior_variance: float | None,
     cap: float | None,
+    storage: int | None = None,
+    guarantee: bool = False,
+    own: int = 0,
 ) -> Engine:
-    """Build the filter or the bank for `width` coded columns.
+    """Build the filter, the sketch or the bank for `width` coded columns.
 
     Parameters
     ----------
@@ -47,12 +52,19 @@ def build_engine(
         How the past fades.
     features : str or transformer
         What experts see.
-    fit_intercept, prior_variance, cap
+    fit_intercept, prior_variance, cap, storage, guarantee
         As in `dfop.DFOPRegressor`.
+    own : int
+        How many experts of the user's there are.
     """
     limit = math.inf if cap is None else float(cap)
     if not is_bank(rule, features):
         outputs = sum(target[1] for target in targets)
+        if storage is not None:
+            ridge = SKETCH_PRIOR if prior_variance is None else float(prior_variance)
+            if guarantee:
+                return FrequentDirections(width, outputs, storage, fit_intercept, ridge)
+            return Sketch(width, outputs, storage, fit_intercept, ridge, limit)
         prior = PRIOR_VARIANCE if prior_variance is None else float(prior_variance)
         return Filter(width, outputs, fit_intercept, prior, limit)
     labels = targets[0][0] != "number"
@@ -62,7 +74,7 @@ def build_engine(
         width,
         targets,
         maps,
-        experts,
+        experts + [GIVEN] * own,
         fit_intercept,
         default if prior_variance is None else float(prior_variance),
         prior_variance is None,

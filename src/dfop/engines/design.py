@@ -28,6 +28,8 @@ WIDE = 100
 WIDE_FORGETTING, WIDE_WALKS = (0.0, 3e-4, 3e-3), (1e-2,)
 """Of linear filters for more columns than `WIDE`: a row costs the square of their number, and so
 many weights cannot be followed fast."""
+SKETCHED = 1000
+"""Columns above which sketches stand for the linear filters, which cost the square of them."""
 CURVED_FORGETTING = (3e-3, 3e-4)
 SPARSE_NUMBER_WALKS = (1e-3,)
 
@@ -65,8 +67,12 @@ KINDS = {
     "prototypes": "prototypes of the classes",
     "majority": "the most frequent class",
     "no_change": "the last label again",
+    "sketch": "sketches of linear filters",
 }
 """Experts that are no filters, in words."""
+
+GIVEN: ExpertDesign = ("given", 0.0, 0.0)
+"""An expert of the user's, whose answers come with the rows (`engines/own.py`)."""
 
 Map = tuple[str, float, int]
 Design = tuple[list[Map], list[ExpertDesign]]
@@ -105,10 +111,17 @@ def _filters(
     return [*((view, mu, 0.0) for mu in forgetting), *((view, 0.0, q) for q in walks)]
 
 
+def _maps(columns: int, dense: float, sparse: float) -> list[Map]:
+    maps = [_LINEAR, ("fourier", dense, CURVES), ("sparse", sparse, CURVES)]
+    return maps if columns > SKETCHED else [*maps, _RANKS]
+
+
 def _straight(
     columns: int, forgetting: tuple[float, ...], walks: tuple[float, ...]
 ) -> list[ExpertDesign]:
-    """Return the filters on the features and on their ranks."""
+    """Return the filters on the features and on their ranks, or the sketches for many columns."""
+    if columns > SKETCHED:
+        return [("sketch", mu, 0.0) for mu in WIDE_FORGETTING]
     if columns > WIDE:
         return _filters(0, WIDE_FORGETTING, WIDE_WALKS) + _filters(3, RANK_FORGETTING[:1], ())
     return _filters(0, forgetting, walks) + _filters(3, RANK_FORGETTING, ())
@@ -116,7 +129,7 @@ def _straight(
 
 def _pool_for_labels(columns: int) -> Design:
     width = LABEL_WIDTH * math.sqrt(max(columns, 1))
-    maps = [_LINEAR, ("fourier", width, CURVES), ("sparse", SPARSE_LABEL_WIDTH, CURVES), _RANKS]
+    maps = _maps(columns, width, SPARSE_LABEL_WIDTH)
     experts = _straight(columns, LABEL_FORGETTING, LABEL_WALKS)
     experts += [("no_change", 0.0, 0.0), ("majority", 0.0, 0.0)]
     experts += [("gaussian_bayes", mu, 0.0) for mu in BAYES_FORGETTING]
@@ -129,8 +142,7 @@ def _pool_for_labels(columns: int) -> Design:
 
 
 def _pool_for_numbers(columns: int) -> Design:
-    width, sparse = NUMBER_WIDTH, SPARSE_NUMBER_WIDTH
-    maps = [_LINEAR, ("fourier", width, CURVES), ("sparse", sparse, CURVES), _RANKS]
+    maps = _maps(columns, NUMBER_WIDTH, SPARSE_NUMBER_WIDTH)
     experts = _straight(columns, FORGETTING, WALKS)
     experts.append(("no_change", 0.0, 0.0))
     experts += _filters(1, CURVED_FORGETTING, ())

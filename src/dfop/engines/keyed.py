@@ -1,6 +1,8 @@
-"""Many filters of one design, one per key: the compiled store, and how large it may become."""
+"""Many models of one design, one per key: the compiled store, and how large it may become."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,45 +19,49 @@ _TEXT = 32
 """Of a key that is a short text."""
 
 
-def bytes_per_key(design: Filter, text: bool) -> int:
-    """Return what a key takes.
+class KeyDesign(NamedTuple):
+    """As every key begins."""
 
-    Examples
-    --------
-    >>> bytes_per_key(Filter(10, 1, True, 100.0, 1e6), text=False)
-    811
-    """
-    record = KeyedStore(design, text, 0, 0.0, 0.0).record_bytes
-    return record + _ENTRY + text * _TEXT
+    engine: Filter
+    classes: int | None
+    """How many classes labels have; None for numbers."""
+    text: bool
+    """Whether keys are texts."""
 
+    def bytes_per_key(self) -> int:
+        """Return what a key takes.
 
-def build_store(
-    design: Filter, text: bool, memory_limit: int | None, expiry: int | float | None
-) -> KeyedStore:
-    """Build an empty store.
+        Examples
+        --------
+        >>> KeyDesign(Filter(10, 1, True, 100.0, 1e6), None, text=False).bytes_per_key()
+        811
+        """
+        return KeyedStore(*self, 0, 0.0, 0.0).record_bytes + _ENTRY + self.text * _TEXT
 
-    Parameters
-    ----------
-    design : Filter
-        As every key begins.
-    text : bool
-        Whether keys are texts.
-    memory_limit : int, optional
-        Bytes that it may take.
-    expiry : int or float, optional
-        How long a key may be idle: rows, or (a float) seconds.
-    """
-    most = 0
-    if memory_limit is not None:
-        each = bytes_per_key(design, text)
-        most = memory_limit // each
-        if not most:
+    def most_keys(self, memory_limit: int | None) -> int:
+        """Return how many keys so many bytes hold; 0 for any number."""
+        if memory_limit is None:
+            return 0
+        each = self.bytes_per_key()
+        if memory_limit < each:
             raise ValueError(
                 f"memory_limit={memory_limit} bytes is too little for one key, which takes {each}"
             )
-    rows = float(expiry) if isinstance(expiry, int) else 0.0
-    seconds = expiry if isinstance(expiry, float) else 0.0
-    return KeyedStore(design, text, most, rows, seconds)
+        return memory_limit // each
+
+    def build_store(self, memory_limit: int | None, expiry: int | float | None) -> KeyedStore:
+        """Build an empty store.
+
+        Parameters
+        ----------
+        memory_limit : int, optional
+            Bytes that it may take.
+        expiry : int or float, optional
+            How long a key may be idle: rows, or (a float) seconds.
+        """
+        rows = float(expiry) if isinstance(expiry, int) else 0.0
+        seconds = expiry if isinstance(expiry, float) else 0.0
+        return KeyedStore(*self, self.most_keys(memory_limit), rows, seconds)
 
 
 def place(

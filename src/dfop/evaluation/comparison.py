@@ -280,8 +280,6 @@ class Comparison:
 
         Examples
         --------
-        >>> import matplotlib
-        >>> matplotlib.use("agg")
         >>> scores = np.tile(np.array([3.0, 2.0, 1.0])[:, None], (4, 1, 1))
         >>> c = Comparison(["A", "B", "C"], list("STUV"), "A", "MSE", {"MSE": scores})
         >>> c.plot().get_title(loc="left")

@@ -12,7 +12,6 @@ With :math:`\ell_t` the loss of row :math:`t` (for accuracy: 1 if the prediction
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.signal import lfilter
 
 Floats = NDArray[np.float64]
 
@@ -60,6 +59,8 @@ def faded(loss: Floats, window: int) -> Floats:
     >>> faded(np.array([1.0, 0.0, 0.0, 1.0]), 2)
     array([1.        , 0.33333333, 0.14285714, 0.6       ])
     """
+    from scipy.signal import lfilter  # slow to load, and only pictures need it
+
     recursion = [1.0, -(1.0 - 1.0 / window)]
     sums = lfilter([1.0], recursion, loss)
     weights = lfilter([1.0], recursion, np.ones(len(loss)))

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from dfop.plotting import COLOURS, GREY, new_axes
+from dfop.insight.plotting import COLOURS, GREY, axes_or_new
 from dfop.rows.extras import need
 
 from .sources import Array
@@ -33,9 +33,7 @@ def draw_ranks(
 
     Examples
     --------
-    >>> import matplotlib
     >>> import numpy as np
-    >>> matplotlib.use("agg")
     >>> ax = draw_ranks(None, {"A": 1.2, "B": 1.8, "C": 3.0}, np.ones((3, 3)), 2.3)
     >>> ax.texts[-1].get_text()
     'orange bar: no significant difference (Nemenyi, 95 %: less than 2.30)'
@@ -43,8 +41,7 @@ def draw_ranks(
     names = list(mean_ranks)
     posthocs = need("scikit_posthocs", extra="stats")
     matrix = need("pandas", extra="stats").DataFrame(p_values, index=names, columns=names)
-    if ax is None:
-        ax = new_axes(height=1.2 + 0.22 * len(names))
+    ax = axes_or_new(ax, height=1.2 + 0.22 * len(names))
     posthocs.critical_difference_diagram(
         mean_ranks,
         matrix,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dfop.plotting import draw_lines
+from dfop.insight.plotting import draw_lines
 from dfop.rows.extras import need
 
 from .adapters import Learner, adapt
@@ -95,8 +95,6 @@ class Holdout:
 
         Examples
         --------
-        >>> import matplotlib
-        >>> matplotlib.use("agg")
         >>> h = Holdout("A", "S", "regression", np.array([10, 20]), np.array([2.0, 1.0]), ())
         >>> h.plot().get_ylabel()
         'MSE on fresh rows'

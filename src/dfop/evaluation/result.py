@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from dfop.insight.looks import Looks
-from dfop.plotting import draw_lines, mark_alarms, named_lines
+from dfop.insight.plotting import draw_lines, mark_alarms, named_lines
 from dfop.rows.extras import need
 
 from . import curves
@@ -120,15 +120,16 @@ class Result:
 
     @property
     def bytes_per_row(self) -> float:
-        """Growth of the model per row: 0 for constant memory.
+        """Growth of the model per row, over the later half of the rows: 0 for constant memory.
 
-        It is taken over the later half of the rows, or over all of them in a stream of less
-        than two batches.
+        NaN for a stream of less than two batches: what a model takes up with its first rows says
+        nothing of the later ones.
         """
-        if not self.sizes:
+        end, last = self.sizes[-1] if self.sizes else (0, 0)
+        before = [size for size in self.sizes if 0 < size[0] <= end / 2]
+        if not before:
             return float("nan")
-        end, last = self.sizes[-1]
-        start, first = [s for s in self.sizes if s[0] <= end / 2][-1]
+        start, first = before[-1]
         return (last - first) / (end - start)
 
     def _loss(self, predictions: Array) -> Array:
@@ -218,8 +219,6 @@ class Result:
 
         Examples
         --------
-        >>> import matplotlib
-        >>> matplotlib.use("agg")
         >>> from sklearn.linear_model import SGDRegressor
         >>> from dfop.evaluation import evaluate
         >>> result = evaluate(SGDRegressor(), ([[0.0], [1.0]], [1.0, 2.5]))
@@ -297,15 +296,16 @@ class Result:
           MAE               1.7...
           R2                -5.4...
           time              ... a row
-          memory            ... kB, growing by ... bytes a row
+          memory            ... kB
         """
         lines = [f"{self.model} on {self.stream}, {len(self):,} rows"]
         lines += [f"  {name:<17} {value:.4g}" for name, value in self.metrics.items()]
         lines.append(f"  {'time':<17} {duration(self.seconds_per_row)} a row")
         if self.sizes:
-            grows = f", growing by {self.bytes_per_row:.3g} bytes a row"
-            grows = grows if self.bytes_per_row > 0 else ", not growing"
-            lines.append(f"  {'memory':<17} {self.bytes / 1000:.3g} kB{grows}")
+            grows = "" if np.isnan(self.bytes_per_row) else ", not growing"
+            if self.bytes_per_row > 0:
+                grows = f", growing by {self.bytes_per_row:.3g} bytes a row"
+            lines.append(f"  {'memory':<17} {self.bytes / 1000:,.0f} kB{grows}")
         return "\n".join(lines)
 
     def __str__(self) -> str:

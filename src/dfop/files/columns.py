@@ -6,6 +6,7 @@ from typing import Any
 
 from dfop.core import Coder
 from dfop.model.model import Model
+from dfop.rows.sparse import WIDEST
 
 from .container import Tensors
 from .values import Reading, as_json, known, listed, texts, whole
@@ -14,12 +15,11 @@ _PARTS = ("kind", "place", "gap", "texts", "buckets")
 _NUMBER: dict[str, Any] = {"kind": "number", "place": 0, "gap": None, "texts": [], "buckets": []}
 
 
-def describe_columns(model: Model, tensors: Tensors) -> dict[str, Any]:
+def describe_coder(coder: Coder, tensors: Tensors) -> dict[str, Any]:
     """Describe the columns in their order; their running means go to the arrays.
 
     The first columns are often plain numbers, coded one after the other: these are counted.
     """
-    coder = model.coder
     for name, values in coder.state().items():
         tensors[f"coder/{name}"] = values
     columns = coder.describe()
@@ -31,10 +31,6 @@ def describe_columns(model: Model, tensors: Tensors) -> dict[str, Any]:
         "numbers": [first, numbers],
         "coded": [[parts[name] for name in _PARTS] for parts in columns[numbers:]],
     }
-    if model.by_name:
-        described["names"] = as_json(model.ids, "feature name")
-    elif model.names is not None:
-        described["names"] = [str(name) for name in model.names]
     if coder.lags:
         described["lags"] = coder.lags
     if coder.shared:
@@ -42,10 +38,22 @@ def describe_columns(model: Model, tensors: Tensors) -> dict[str, Any]:
     return described
 
 
-def read_columns(model: Model, described: Any, reading: Reading) -> None:
-    """Give a model the columns that were described."""
-    given = {"names": None, "lags": [], "shared": [], **described}
-    known(given, {"numbers", "coded", "names", "lags", "shared"}, "the columns")
+def describe_columns(model: Model, tensors: Tensors) -> dict[str, Any]:
+    """Describe the columns of a model, with their names."""
+    described = describe_coder(model.coder, tensors)
+    if model.by_name:
+        described["names"] = as_json(model.ids, "feature name")
+    elif model.names is not None:
+        described["names"] = [str(name) for name in model.names]
+    if model.sparse:
+        described["sparse"] = len(model.ids) if model.by_name else model.columns
+    return described
+
+
+def read_coder(described: Any, reading: Reading) -> Coder:
+    """Return the coder that was described."""
+    given = {"lags": [], "shared": [], **described}
+    known(given, {"numbers", "coded", "lags", "shared"}, "the columns")
     sums = reading.take("coder/sums", (-1,))
     counts = reading.take("coder/counts", (-1,))
     first, numbers = listed(given["numbers"], "columns")
@@ -54,10 +62,23 @@ def read_columns(model: Model, described: Any, reading: Reading) -> None:
     columns = number_columns(first, numbers)
     for parts in listed(given["coded"], "columns"):
         columns.append(dict(zip(_PARTS, listed(parts, "parts of a column"), strict=True)))
-    model.coder = Coder()
+    coder = Coder()
     shared = [tuple(pair) for pair in listed(given["shared"], "shared columns")]
-    model.coder.restore(columns, sums, counts, listed(given["lags"], "lags"), shared)
-    _read_names(model, given["names"], len(columns))
+    coder.restore(columns, sums, counts, listed(given["lags"], "lags"), shared)
+    return coder
+
+
+def read_columns(model: Model, described: Any, reading: Reading) -> None:
+    """Give a model the columns that were described."""
+    given = dict(described)
+    names, sparse = given.pop("names", None), given.pop("sparse", None)
+    model.coder = read_coder(given, reading)
+    count = model.coder.columns
+    if sparse is not None:
+        if count or model.settings.storage is None:
+            raise ValueError("sparse columns of a model that has none")
+        model.sparse, count = True, whole(sparse, WIDEST)
+    _read_names(model, names, count)
 
 
 def number_columns(first: int, count: int) -> list[dict[str, Any]]:

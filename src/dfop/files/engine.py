@@ -12,7 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dfop.core import ExpertDesign, Filter, restore_bank, restore_filter
+from dfop.core import (
+    Bank,
+    ExpertDesign,
+    Filter,
+    restore_bank,
+    restore_directions,
+    restore_filter,
+    restore_sketch,
+)
 from dfop.engines import Engine
 from dfop.engines.design import KINDS, Map
 from dfop.forgetting import ByRows
@@ -39,7 +47,7 @@ def describe_engine(engine: Engine, tensors: Tensors) -> dict[str, Any]:
     """Describe the design; the fields go to the arrays."""
     for name, values in engine.state().items():
         tensors[f"engine/{name}"] = _compact(values)
-    if isinstance(engine, Filter):
+    if not isinstance(engine, Bank):
         return {"prior": engine.prior_variance}
     design = {
         "prior": engine.prior_variance,
@@ -61,7 +69,8 @@ def _compact(values: NDArray[np.float64]) -> NDArray[Any]:
 
 def read_engine(model: Model, described: Any, reading: Reading) -> Engine:
     """Make the engine that was described, for the model's columns and target."""
-    settings, width = model.settings, model.coder.width
+    settings = model.settings
+    width = model.width
     several = settings.several_experts
     names = {"prior", "maps", "experts"} if several else {"prior"}
     if several and "late" in described:  # which targets had a label that came late
@@ -80,6 +89,10 @@ def read_engine(model: Model, described: Any, reading: Reading) -> Engine:
     outputs = sum(target[1] for target in targets)
     if width + intercept == 0 and outputs > _MOST_FREE_OUTPUTS:
         raise ValueError(f"{outputs} outputs without weights")
+    if settings.storage is not None:
+        if settings.guarantee:
+            return restore_directions(width, outputs, settings.storage, intercept, prior, fields)
+        return restore_sketch(width, outputs, settings.storage, intercept, prior, cap, fields)
     if not several:
         return restore_filter(width, outputs, intercept, prior, cap, fields)
     maps, experts = read_design(described, settings, width)
@@ -127,6 +140,8 @@ def read_design(
         _read_expert(len(maps), *expert) for expert in listed(described["experts"], "experts")
     ]
     seen = {expert[0] for expert in experts if isinstance(expert[0], int)}
+    if any(expert[0] == "sketch" for expert in experts):
+        seen.add(0)  # sketches see the features as they are
     if not maps or len(experts) > _MOST_EXPERTS or seen != set(range(len(maps))):
         raise ValueError(f"{len(experts)} experts, {len(maps)} maps")
     views = {kind for kind, _, _ in maps}

@@ -27,6 +27,7 @@ class Face(Protocol):
     """A learner as users have it, around one `Model`."""
 
     features: Any
+    experts: Any
 
     def __dfop_model__(self) -> Model | None:
         """Return the model; refuse parameters changed since its first row."""
@@ -58,7 +59,12 @@ def class_of(kind: Any) -> Any:
 
 @cache
 def _names(kind: type) -> tuple[str, ...]:
-    return tuple(inspect.signature(kind).parameters)
+    """Return the parameters that a file can hold."""
+    return tuple(name for name in inspect.signature(kind).parameters if name != "experts")
+
+
+ARRAYS = ("prior_mean", "prior_covariance")
+"""Parameters that a file holds as arrays."""
 
 
 def describe_parameters(face: Face) -> dict[str, Any]:
@@ -68,7 +74,14 @@ def describe_parameters(face: Face) -> dict[str, Any]:
             f"features={face.features!r} cannot be saved, since a model file holds no code: "
             'transform X before the model and use features="linear", or pickle the model'
         )
-    described = {name: _plain(getattr(face, name)) for name in _names(type(face))}
+    if face.experts:
+        raise TypeError(
+            "a model with experts= of your own cannot be saved, since a model file holds no code "
+            "and theirs is not ours: pickle the model, or leave out experts="
+        )
+    described = {
+        name: _plain(getattr(face, name)) for name in _names(type(face)) if name not in ARRAYS
+    }
     described["forgetting"] = describe_forgetting(described["forgetting"])
     return described
 
@@ -78,6 +91,9 @@ def read_parameters(kind: Any, described: Any) -> dict[str, Any]:
     if type(described) is not dict or not set(described) <= set(_names(class_of(kind))):
         raise ValueError(f"parameters {described!r}")
     truth(described["fit_intercept"])
+    truth(described.get("monitor", False))
+    truth(described.get("semi", False))
+    truth(described.get("guarantee", False))
     if type(described["features"]) is not str:
         raise ValueError(f"features {described['features']!r}")
     return {**described, "forgetting": read_forgetting(described["forgetting"])}

@@ -3,11 +3,11 @@
 The description has
 
     format, kind, written_by   3, which learner, and the version of dfop that wrote it
-    parameters                 the constructor's arguments
+    parameters                 the constructor's arguments; a prior's are arrays
     target                     how many numbers, or which classes in which order
     columns                    names, and how each is coded
     engine                     prior, and the design of a bank; None before the first row (River)
-    monitor                    of the automatic learner: rows, alarms
+    monitor                    where there is one: rows, alarms
     lags                       coded columns of the last labels
     clock, now, rows, learned  when the last row came; how much has faded; how many rows came, and
                                how many were learned
@@ -32,7 +32,7 @@ from dfop.rows.weights import Clock
 from .columns import describe_columns, read_columns
 from .container import FORMAT, Tensors
 from .engine import describe_engine, read_engine
-from .faces import Face, class_of, describe_parameters, kind_of, read_parameters
+from .faces import ARRAYS, Face, class_of, describe_parameters, kind_of, read_parameters
 from .lagged import describe_lags, read_lags
 from .monitoring import describe_monitor, read_monitor
 from .targets import describe_target, read_target
@@ -53,13 +53,17 @@ def _version() -> str:
 def describe(face: Face) -> tuple[dict[str, Any], Tensors]:
     """Return the description of a learner, and its arrays."""
     kind = kind_of(face)
+    model = face.__dfop_model__()  # first: it refuses parameters that were changed
     parameters = describe_parameters(face)
-    model = face.__dfop_model__()
     if model is None:
         raise ValueError("this model has not seen a row yet: there is nothing to save")
     tensors: Tensors = {}
     with model.lock:
         parts = _describe_parts(model, tensors)
+        for name in ARRAYS:
+            values = getattr(model.settings, name)
+            if values is not None:
+                tensors[f"parameters/{name}"] = np.array(values)
     document = {"format": FORMAT, "kind": kind, "written_by": _version(), "parameters": parameters}
     return {**document, **parts}, tensors
 
@@ -86,12 +90,13 @@ def rebuild(document: dict[str, Any], tensors: Tensors) -> Any:
     """Make the learner that was described; a value that makes no sense is an error."""
     known(document, _PARTS, "the model")
     kind = document["kind"]
-    parameters = read_parameters(kind, document["parameters"])
+    reading = Reading(tensors)
+    arrays = reading.under("parameters/")
+    parameters = read_parameters(kind, {**document["parameters"], **arrays})
     settings = Settings.of(**parameters)
     face = class_of(kind)(**parameters)
     target = read_target(kind, document["target"], settings)
     model = Model(settings, target, by_name=kind.startswith("river."))
-    reading = Reading(tensors)
     read_columns(model, document["columns"], reading)
     _read_time(model, document)
     if document["engine"] is None:
@@ -107,10 +112,11 @@ def _read_knowledge(model: Model, document: dict[str, Any], reading: Reading) ->
     """Give a model its engine and what belongs to it."""
     model.engine = read_engine(model, document["engine"], reading)
     model.use_threads(model.settings.threads)
-    if model.settings.several_experts:
-        model.monitor = read_monitor(model.target, document["monitor"], reading)
+    if model.settings.monitored:
+        features = model.engine.features
+        model.monitor = read_monitor(model.target, features, document["monitor"], reading)
     elif document["monitor"] is not None:
-        raise ValueError("a monitor of a single filter")
+        raise ValueError("a monitor that the settings do not have")
     if model.settings.lags:
         model.lags = read_lags(model, document["lags"], reading)
     elif document["lags"] is not None or model.coder.lags:

@@ -8,40 +8,55 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from dfop.model.keyed_late import LateRow, LateRows
+from dfop.model.keys import Key
+from dfop.model.label_targets import LabelTarget
 from dfop.model.settings import Settings
 from dfop.model.targets import NumberTarget
 from dfop.regressor import DFOPRegressor
 
+from .columns import describe_coder, read_coder
 from .container import FORMAT, ModelFileError, Tensors, pack, unpack
-from .faces import describe_parameters, read_parameters
+from .faces import class_of, describe_parameters, kind_of, read_parameters
 from .saving import NONSENSE, from_bytes, to_bytes
 from .targets import describe_target, read_target
-from .values import Reading, known, listed, number, texts, truth, whole
+from .values import Reading, as_json, known, listed, number, texts, truth, whole, within
 
 T = TypeVar("T")
 
 _KIND = "Keyed"
 _PARTS = {
     "format", "kind", "model", "shared", "columns", "names", "target", "expire", "memory_limit",
-    "text", "texts", "now", "rows", "evicted", "expired",
+    "text", "texts", "now", "rows", "evicted", "expired", "tickets", "waiting", "expired_rows",
+    "learner", "coder",
 }  # fmt: skip
+_FIRST = {"learner": "DFOPRegressor", "tickets": 0, "waiting": [], "expired_rows": 0}
+"""What the first files did not have: they held numbers, and no rows that wait."""
+_COUNTS = ("rows", "evicted", "expired", "tickets")
 
 
 def pack_keyed(parts: dict[str, Any]) -> bytes:
     """Return the bytes of the named parts of a `Keyed`."""
     state, shared = parts["state"], parts["shared"]
-    tensors: Tensors = {name: state[name] for name in ("seconds", "touched", "records")}
+    tensors: Tensors = {name: state[name] for name in ("seconds", "touched", "records", "late")}
+    coder = parts["coder"]
+    tensors |= _waiting(parts["late"], state["entries"], coder.width)
     tensors["numbers"], tensors["ticks"] = _halves(state["numbers"]), _halves(state["ticks"])
-    if shared is not None:
+    described: Any = None
+    if shared is not None and shared.__dfop_model__() is None:  # rows wait, and no label has come
+        described = describe_parameters(shared)
+    elif shared is not None:
         content = to_bytes(shared)
-        padded = content + bytes(-len(content) % 4)
-        tensors["shared"] = np.frombuffer(padded, np.int32)
+        described = len(content)
+        tensors["shared"] = np.frombuffer(content + bytes(-described % 4), np.int32)
     document = {
         "format": FORMAT,
         "kind": _KIND,
+        "learner": kind_of(parts["model"]),
         "model": describe_parameters(parts["model"]),
-        "shared": None if shared is None else len(content),
-        "columns": parts["columns"],
+        "shared": described,
+        "columns": coder.columns,
+        "coder": describe_coder(coder, tensors),
         "names": None if parts["names"] is None else list(parts["names"]),
         "target": describe_target(parts["target"]),
         "expire": parts["expire"],
@@ -49,7 +64,9 @@ def pack_keyed(parts: dict[str, Any]) -> bytes:
         "text": parts["text"],
         "texts": state["texts"],
         "now": list(state["now"]),
-        **{name: int(state[name]) for name in ("rows", "evicted", "expired")},
+        **{name: int(state[name]) for name in _COUNTS},
+        "waiting": as_json(parts["late"].rows, "name of a row"),
+        "expired_rows": parts["late"].expired,
     }
     return pack(document, tensors)
 
@@ -68,21 +85,30 @@ def unpack_keyed(data: bytes, make: Callable[[dict[str, Any]], T]) -> T:
 
 
 def _parts(document: dict[str, Any], tensors: Tensors) -> dict[str, Any]:
+    if "waiting" not in document:
+        empty = _waiting(LateRows(0), [], whole(document["columns"], 10**6))
+        tensors = {"late": np.empty((0, 4)), **empty, **tensors}
+    if "coder" not in document:
+        plain = np.zeros(whole(document["columns"], 10**6))
+        tensors = {"coder/sums": plain, "coder/counts": plain, **tensors}
+        document = {"coder": {"numbers": [0, len(plain)], "coded": []}, **document}
+    document = {**_FIRST, **document}
     known(document, _PARTS, "models by key")
     if document["kind"] != _KIND:
         raise ValueError(f"it is a {document['kind']!r}")
-    parameters = read_parameters("DFOPRegressor", document["model"])
-    target = read_target("DFOPRegressor", document["target"], Settings.of(**parameters))
-    assert isinstance(target, NumberTarget)
+    kind = document["learner"]
+    if kind not in ("DFOPRegressor", "DFOPClassifier"):
+        raise ValueError(f"models of the kind {kind!r}")
+    parameters = read_parameters(kind, document["model"])
+    target = read_target(kind, document["target"], Settings.of(**parameters))
+    if not isinstance(target, NumberTarget | LabelTarget):
+        raise ValueError("several labels a row")
     reading = Reading(tensors)
-    shared = None
-    if document["shared"] is not None:
-        content = reading.take("shared", (-1,), np.int32).tobytes()
-        shared = from_bytes(content[: whole(document["shared"], len(content))])
-        if type(shared) is not DFOPRegressor:
-            raise ValueError("a shared model of another kind")
+    shared = _read_shared(document["shared"], reading)
     names = document["names"]
-    columns = whole(document["columns"], 10**6)
+    columns, coder = whole(document["columns"], 10**6), read_coder(document["coder"], reading)
+    if coder.columns != columns or coder.lags or coder.shared:
+        raise ValueError("columns that models by key do not have")
     if names is not None and len(names := tuple(texts(names, "names"))) != columns:
         raise ValueError("names that do not fit the columns")
     seconds, ticks = listed(document["now"], "a moment")
@@ -94,21 +120,68 @@ def _parts(document: dict[str, Any], tensors: Tensors) -> dict[str, Any]:
         "records": reading.take("records", (-1, -1)),
         "now": (number(seconds, np.inf), whole(ticks, 2**63 - 1, -(2**63))),
         **{name: reading.take(name, (-1,)) for name in ("seconds", "touched")},
-        **{name: float(whole(document[name])) for name in ("rows", "evicted", "expired")},
+        "late": reading.take("late", (-1, 4)),
+        **{name: float(whole(document[name])) for name in _COUNTS},
     }
+    keys = len(state["touched"])  # type: ignore[arg-type]
+    late = _read_waiting(document["waiting"], reading, coder.width, keys)
     reading.check_all_read()
     if not all(np.isfinite(state[name]).all() for name in ("seconds", "touched")):  # type: ignore[call-overload]
         raise ValueError("moments that are none")
     return {
-        "model": DFOPRegressor(**parameters),
+        "model": class_of(kind)(**parameters),
         "shared": shared,
-        "columns": columns,
+        "coder": coder,
         "names": names,
         "target": target,
         "expire": expire if type(expire) in (int, float, type(None)) else number(expire),
         "memory_limit": None if limit is None else whole(limit, least=1),
         "text": truth(document["text"]),
         "state": state,
+        "late": (late, whole(document["expired_rows"])),
+    }
+
+
+def _read_shared(described: Any, reading: Reading) -> DFOPRegressor | None:
+    """Return the model that all keys share, if there is one."""
+    if described is None:
+        return None
+    if type(described) is dict:
+        return DFOPRegressor(**read_parameters("DFOPRegressor", described))
+    content = reading.take("shared", (-1,), np.int32).tobytes()
+    shared = from_bytes(content[: whole(described, len(content))])
+    if type(shared) is not DFOPRegressor:
+        raise ValueError("a shared model of another kind")
+    return shared
+
+
+def _waiting(late: LateRows, entries: list[int], width: int) -> Tensors:
+    """Return the rows that wait; of an entry that is gone, no label is learned."""
+    rows = list(late.rows.values())
+    places = {entry: place for place, entry in enumerate(entries)}
+    ahead = len(rows[0].ahead) if rows else 1
+    return {
+        "waiting.x": late.coded(list(late.rows), width),
+        "waiting.ahead": np.array([row.ahead for row in rows]).reshape(-1, ahead),
+        "waiting.stamps": np.array([(row.stamp, row.ticket) for row in rows]).reshape(-1, 2),
+        "waiting.places": np.array([places.get(row.entry, -1) for row in rows], np.int32),
+    }
+
+
+def _read_waiting(names: Any, reading: Reading, width: int, keys: int) -> dict[Key, LateRow]:
+    n = len(listed(names, "rows that wait"))
+    if len(set(names)) != n or not all(type(name) in (int, str) for name in names):
+        raise ValueError("rows that wait without names of their own")
+    x = reading.take("waiting.x", (n, width))
+    ahead = reading.take("waiting.ahead", (n, -1))
+    stamps = reading.take("waiting.stamps", (n, 2))
+    places = reading.take("waiting.places", (n,), np.int32)
+    within(places, -1, keys - 1, "keys of rows that wait")
+    if not all(np.isfinite(values).all() for values in (x, ahead, stamps)):
+        raise ValueError("rows that wait that are no numbers")
+    return {
+        name: LateRow(int(places[t]), x[t].copy(), ahead[t], *stamps[t].tolist())
+        for t, name in enumerate(names)
     }
 
 

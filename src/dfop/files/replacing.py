@@ -39,9 +39,11 @@ def replace_file(path: Any, content: bytes) -> None:
             out.flush()
             os.fsync(out.fileno())
             os.replace(part, target)
-    except BaseException:
+    except BaseException as error:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(part)
+        if isinstance(error, OSError) and error.errno is not None and error.filename is None:
+            error.filename = target  # a full disk does not say which file
         raise
     _sync_directory(directory)
 

@@ -17,6 +17,13 @@ from .columns import number_columns
 Array = NDArray[np.float64]
 
 
+def numbers_coder(sums: Array, counts: Array) -> Coder:
+    """Return the coder of columns of numbers, whose means stand in for gaps to come."""
+    coder = Coder()
+    coder.restore(number_columns(0, len(sums)), sums, counts)
+    return coder
+
+
 def resume(
     learner: Any,
     target: Any,
@@ -25,9 +32,9 @@ def resume(
     names: tuple[str, ...] | None,
     clock: Clock,
     rows: int,
-    means: tuple[Array, Array] | None = None,
+    coder: Coder,
 ) -> None:
-    """Let a new learner go on with a filter on columns of numbers.
+    """Let a new learner go on with a filter.
 
     Parameters
     ----------
@@ -43,15 +50,12 @@ def resume(
         When the last row came.
     rows : int
         How many there were.
-    means : tuple of ndarray, optional
-        Sums and numbers of the values of each column, which stand in for gaps to come.
+    coder : Coder
+        Of the columns.
     """
-    d = engine.features
-    sums, counts = (np.zeros(d), np.zeros(d)) if means is None else means
     model = Model(Settings.of(**learner.get_params()), target)
-    model.coder = Coder()
-    model.coder.restore(number_columns(0, d), sums, counts)
-    model.columns, model.names, model.clock = d, names, clock
+    model.coder = coder
+    model.columns, model.names, model.clock = coder.columns, names, clock
     model.rows = model.learned = rows
     model.engine = engine
     learner.__dfop_resume__(model)

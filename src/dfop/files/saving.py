@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+from importlib import import_module
 from typing import Any
 
 from . import format3, old
 from .container import ModelFileError, pack, unpack
 from .replacing import replace_file
+
+_ABOVE = {"Keyed": "dfop.scale", "Information": "dfop.scale"}
+"""Kinds of files that a room above writes and reads itself: loaded where one is met."""
 
 Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
@@ -33,7 +37,7 @@ def save(model: Any, path: Path) -> None:
 
     Parameters
     ----------
-    model : DFOPRegressor, DFOPClassifier, or their River twins
+    model : DFOPRegressor, DFOPClassifier, their River twins, Keyed or Information
         A model that has seen at least one row.
     path : str, bytes or path
         Where to.
@@ -73,7 +77,7 @@ def load(path: Path) -> Any:
 
     Returns
     -------
-    DFOPRegressor, DFOPClassifier, or their River twins
+    DFOPRegressor, DFOPClassifier, their River twins, Keyed or Information
         The model, in the state in which it was saved, to the last bit.
 
     Raises
@@ -102,7 +106,7 @@ def to_bytes(model: Any) -> bytes:
 
     Parameters
     ----------
-    model : DFOPRegressor, DFOPClassifier, or their River twins
+    model : DFOPRegressor, DFOPClassifier, their River twins, Keyed or Information
         A model that has seen at least one row.
 
     Returns
@@ -116,6 +120,9 @@ def to_bytes(model: Any) -> bytes:
     >>> bool(from_bytes(to_bytes(model)).predict([[3.0]]) == model.predict([[3.0]]))
     True
     """
+    if type(model).__name__ in _ABOVE and type(model).__module__.startswith("dfop."):
+        content: bytes = model.to_bytes()
+        return content
     return pack(*format3.describe(model))
 
 
@@ -129,7 +136,7 @@ def from_bytes(data: bytes) -> Any:
 
     Returns
     -------
-    DFOPRegressor, DFOPClassifier, or their River twins
+    DFOPRegressor, DFOPClassifier, their River twins, Keyed or Information
         The model, in the state in which it was written, to the last bit.
 
     Raises
@@ -152,6 +159,9 @@ def _read(content: bytes, name: str) -> Any:
         document, tensors = unpack(content)
     except ModelFileError as error:
         raise ModelFileError(f"cannot load {name}: {error}") from None
+    kind = document.get("kind")
+    if isinstance(kind, str) and kind in _ABOVE:
+        return getattr(import_module(_ABOVE[kind]), kind).from_bytes(content)
     try:
         if document["format"] == 3:
             return format3.rebuild(document, tensors)

@@ -29,6 +29,8 @@ def describe_target(target: Target) -> dict[str, Any]:
     described: dict[str, Any] = {"one_each": True} if target.one_each else {}
     if target.classes is None:
         return {**described, "order": as_json(target.order, "class")}
+    if target.grows:
+        described["open"] = True
     met = target.positions[: len(target.order)].tolist()
     return {**described, "classes": _describe_classes(target.classes), "met": met}
 
@@ -51,12 +53,15 @@ def read_target(kind: str, described: Any, settings: Settings) -> Target:
         if not columns:
             raise ValueError("no targets")
         return SeveralLabels(tuple(_read_classes(some, limit) for some in columns), limit)
+    grows = truth(described.pop("open", False))
     known(described, {"classes", "met"}, "the target")
-    classes = _read_classes(described["classes"], limit)
+    classes = _read_classes(described["classes"], limit, least=0 if grows else 1)
     met = [whole(at, len(classes) - 1) for at in _distinct(described["met"], "classes")]
     labels = classes.tolist()
     order = [labels[at] for at in met]
-    return LabelTarget(classes, tuple(order), limit, one_each=one_each)
+    if grows and len(order) < len(labels):
+        raise ValueError("a class that was not met")
+    return LabelTarget(classes, tuple(order), limit, grows, one_each)
 
 
 def _read_numbers(kind: str, described: dict[str, Any]) -> NumberTarget:
@@ -93,10 +98,10 @@ def _narrowed(dtype: np.dtype[Any], values: list[str]) -> np.dtype[Any]:
     return np.dtype(f"<U{most}") if dtype.itemsize > 4 * most else dtype
 
 
-def _read_classes(described: Any, limit: int) -> NDArray[Any]:
+def _read_classes(described: Any, limit: int, least: int = 1) -> NDArray[Any]:
     known(described, {"dtype", "values"}, "a list of classes")
     values = as_json(listed(described["values"], "classes"), "class")
-    if type(described["dtype"]) is not str or not 1 <= len(values) <= limit:
+    if type(described["dtype"]) is not str or not least <= len(values) <= limit:
         raise ValueError(f"{len(values)} classes of type {described['dtype']!r}")
     dtype = np.dtype(described["dtype"])
     if dtype.kind not in "biufUO" or (dtype.kind != "U" and dtype.itemsize > 16):

@@ -10,6 +10,7 @@ import numpy as np
 from dfop.core import Bank
 from dfop.model.keys import check_keys
 from dfop.model.model import Model
+from dfop.model.monitor import NumberMonitor
 from dfop.model.waiting import Kept, WaitingRows
 
 from .container import Tensors
@@ -32,6 +33,9 @@ def describe_waiting(waiting: WaitingRows, tensors: Tensors) -> dict[str, Any]:
         if len(rows.made):  # what experts made of rows; files written before had none of it
             tensors["waiting/made widths"] = rows.made_widths.astype(np.int32)
             tensors["waiting/made"] = rows.made
+        if len(rows.said):  # what the monitor said of rows; likewise
+            tensors["waiting/said widths"] = rows.said_widths.astype(np.int32)
+            tensors["waiting/said"] = rows.said
     return {"keys": list(waiting), "expired": waiting.expired}
 
 
@@ -46,13 +50,15 @@ def read_waiting(model: Model, described: Any, reading: Reading) -> None:
         raise ValueError("keys of waiting rows")
     if len(keys) > waiting.limit or model.by_name:
         raise ValueError(f"{len(keys)} waiting rows")
-    cells, columns, values = _read_cells(model.coder.width, len(keys), reading)
+    cells, columns, values = _read_cells(model.width, len(keys), reading)
     widths, predicted = _read_predicted(model, len(keys), reading)
     times = reading.take("waiting/times", (len(keys), 2))
     _check_times(model, times)
     made_widths, made = _read_made(model, len(keys), reading)
+    since, arrived = times.T
     rows = Kept(
-        cells, columns, values, times[:, 0], times[:, 1], widths, predicted, made_widths, made
+        *(cells, columns, values, since, arrived, widths, predicted, made_widths, made),
+        *_read_said(model, len(keys), reading),
     )
     waiting.keep(check_keys(keys, None), rows)
 
@@ -94,6 +100,24 @@ def _read_made(model: Model, n: int, reading: Reading) -> tuple[Any, Any]:
         raise ValueError("what experts made of waiting rows")
     within(made.astype(np.float64), -_FARTHEST, _FARTHEST, "what experts made of waiting rows")
     return counts, made
+
+
+def _read_said(model: Model, n: int, reading: Reading) -> tuple[Any, Any]:
+    """Return how many numbers are kept of what the monitor said of each row, and these."""
+    if "waiting/said" not in reading.left:
+        return np.zeros(n, np.int64), np.empty(0)
+    counts, total = _counts("waiting/said widths", n, reading)
+    said = reading.take("waiting/said", (total,))
+    monitor = model.monitor
+    sizes = {0, NumberMonitor(0, 1).said_size}  # before the first label one target is assumed
+    if isinstance(monitor, NumberMonitor):
+        sizes.add(monitor.said_size)
+    first = (np.cumsum(counts) - counts)[counts > 0]
+    # before the first target half-widths are infinite
+    if not (set(counts.tolist()) <= sizes and (said >= 0).all() and np.isfinite(said[first]).all()):
+        raise ValueError("what was said of waiting rows")
+    within(said[first], 0, 0 if monitor is None else monitor.rows, "what was said of waiting rows")
+    return counts, said
 
 
 def _counts(name: str, n: int, reading: Reading) -> tuple[Any, int]:

@@ -20,13 +20,15 @@ divisor is the next order in d mu: the gain of an expert rests on few rows itsel
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import nnls
 
-from dfop.plotting import COLOURS, GREY, draw_lines, new_axes
+from .drift_plots import draw_over_time, draw_spectrum
+from .verdict import Verdict, judge
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,10 +54,8 @@ class DriftSpectrum:
         ``s2``, the variance of the noise: what no linear model can predict.
     power : float
         ``q``, how much one row's movement of the weights adds to the variance of the error.
-    mu : float
-        The forgetting factor that suits both, ``sqrt(q/(d s2))``; 0 if nothing moves.
-    period : float
-        ``1/mu`` in rows; infinite if nothing moves.
+    fitted_mu : float
+        The forgetting factor that suits both by the formula, ``sqrt(q/(d s2))``.
     misfit : float
         Distance of the experts' errors from the formula, in the standard deviations that chance
         allows. Steady drift has about 0.5, seldom above 1; frequent abrupt changes have more.
@@ -69,22 +69,30 @@ class DriftSpectrum:
         Their mean squared errors over the rows that count.
     fitted : ndarray of shape (experts,)
         The same by the formula; NaN where it does not hold (``d mu >= 0.5``).
+    seen : int
+        How many rows the stream had.
+    in_use : float or None
+        The model's own `forgetting_`: the mean mu of its experts that forget, by their weight in
+        the prediction. It says what the model does; `mu` what one learner with one mu should do.
+        They differ where walks, curves or trees predict, or where few rows decided as yet.
+    alarms : int
+        How many sudden changes the model found.
 
     Examples
     --------
     >>> mu = np.array([0.001, 0.01, 0.1])
     >>> V = 1 + 2 * mu / (2 - mu)  # noise of variance 1, and nothing moves
     >>> print(drift_spectrum(mu, np.tile(V, (200, 1)), 10_000, weights=2))
+    verdict              no drift to be seen: a model that forgets nothing is as good as any
+    recommended mu       0 (nothing moves)
     noise variance       1
     drift power          0 per row
-    recommended mu       0 (nothing moves)
     misfit               0.0...
     """
 
     noise: float
     power: float
-    mu: float
-    period: float
+    fitted_mu: float
     misfit: float
     rows: NDArray[np.int64]
     noise_over_time: Array
@@ -94,21 +102,49 @@ class DriftSpectrum:
     forgetting: Array
     errors: Array
     fitted: Array
+    seen: int
+    in_use: float | None = None
+    alarms: int = 0
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """Whether to believe the formula, the mu to take, where it may be, and why, in words."""
+        holds = np.isfinite(self.fitted)
+        return judge(
+            self.forgetting,
+            self.errors,
+            fitted=self.fitted_mu,
+            largest=float(self.forgetting[holds].max()),
+            misfit=self.misfit,
+            rows=self.seen,
+            alarms=self.alarms,
+        )
+
+    @property
+    def mu(self) -> float:
+        """The recommended forgetting factor: the formula's if believed, else the best expert's."""
+        return self.verdict.mu
+
+    @property
+    def period(self) -> float:
+        """``1/mu`` in rows; infinite if nothing moves."""
+        return 1.0 / self.mu if self.mu > 0 else float("inf")
 
     def __str__(self) -> str:
         period = f"period {self.period:,.0f} rows" if self.mu > 0 else "nothing moves"
-        return "\n".join(
-            f"{name:<20} {value}"
-            for name, value in (
-                ("noise variance", f"{self.noise:.3g}"),
-                ("drift power", f"{self.power:.3g} per row"),
-                ("recommended mu", f"{self.mu:.3g} ({period})"),
-                ("misfit", f"{self.misfit:.3g}"),
-            )
-        )
+        lines = [
+            ("verdict", self.verdict.words),
+            ("recommended mu", f"{self.mu:.3g} ({period})"),
+            ("noise variance", f"{self.noise:.3g}"),
+            ("drift power", f"{self.power:.3g} per row"),
+            ("misfit", f"{self.misfit:.3g}"),
+        ]
+        if self.in_use is not None:
+            lines.append(("mu in use", f"{self.in_use:.3g} (mean of the experts, by weight)"))
+        return "\n".join(f"{name:<20} {value}" for name, value in lines)
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the experts' errors over their forgetting factors, and the fitted curve.
+        """Draw the experts' errors over mu, the fitted curve, the recommended mu and its range.
 
         Parameters
         ----------
@@ -121,31 +157,11 @@ class DriftSpectrum:
 
         Examples
         --------
-        >>> import matplotlib
-        >>> matplotlib.use("agg")
         >>> spectrum = drift_spectrum([0.0, 0.01, 0.1], np.ones((200, 3)), 10, weights=2)
-        >>> spectrum.plot().get_xlabel()
-        'forgetting factor mu, per row'
+        >>> spectrum.plot().get_title(loc="left")
+        'How fast it drifts: no drift to be seen'
         """
-        ax = new_axes(height=4.0) if ax is None else ax
-        forgets = self.forgetting > 0
-        order = np.flatnonzero(forgets)[np.argsort(self.forgetting[forgets])]
-        mu = self.forgetting[order]
-        ax.plot(mu, self.fitted[order], color=COLOURS[1], linewidth=1.5)
-        ax.plot(mu, self.errors[order], "o", color=COLOURS[0], markersize=5)
-        ax.set_xscale("log")
-        if self.errors[order].min() > 0:
-            ax.set_yscale("log")
-            for axis_formatter in (ax.yaxis.set_major_formatter, ax.yaxis.set_minor_formatter):
-                axis_formatter("{x:g}")
-        if self.mu > 0:
-            ax.axvline(self.mu, color=GREY, linestyle=":", linewidth=1)
-            _beside(ax, f"mu* = {self.mu:.2g}", self.mu, GREY)
-        ax.annotate("● experts", (0.4, 0.93), xycoords="axes fraction", color=COLOURS[0])
-        ax.annotate("― noise and drift", (0.4, 0.86), xycoords="axes fraction", color=COLOURS[1])
-        ax.set_xlabel("forgetting factor mu, per row")
-        ax.set_ylabel("mean squared error")
-        return ax
+        return draw_spectrum(ax, self)
 
     def plot_over_time(self, ax: Axes | None = None) -> Axes:
         """Draw the recommended forgetting factor along the stream.
@@ -161,27 +177,11 @@ class DriftSpectrum:
 
         Examples
         --------
-        >>> import matplotlib
-        >>> matplotlib.use("agg")
         >>> spectrum = drift_spectrum([0.0, 0.01, 0.1], np.ones((200, 3)), 10, weights=2)
         >>> spectrum.plot_over_time().get_ylabel()
         'recommended mu, per row'
         """
-        ax = draw_lines(ax, self.rows, [("mu*", self.mu_over_time)], [])
-        ax.set_ylabel("recommended mu, per row")
-        ax.set_ylim(bottom=0)
-        return ax
-
-
-def _beside(ax: Axes, text: str, x: float, colour: str) -> None:
-    ax.annotate(
-        text,
-        (x, 0.5),
-        xycoords=("data", "axes fraction"),
-        xytext=(3, 0),
-        textcoords="offset points",
-        color=colour,
-    )
+        return draw_over_time(ax, self)
 
 
 def drift_spectrum(
@@ -258,12 +258,10 @@ def drift_spectrum(
         [_fit(mu, history[p], A[p], B[p], piece_length, weights, used)[:3] for p in parts]
     )
     s2, q, misfit, fitted = _fit(mu, history, A, B, piece_length, weights, used)
-    best = _best_mu(s2, q, weights)
     return DriftSpectrum(
         noise=s2,
         power=q,
-        mu=best,
-        period=1.0 / best if best > 0 else float("inf"),
+        fitted_mu=_best_mu(s2, q, weights),
         misfit=misfit,
         rows=np.array([piece_length * (first + p[-1] + 1) for p in parts], dtype=np.int64),
         noise_over_time=each[:, 0],
@@ -273,6 +271,7 @@ def drift_spectrum(
         forgetting=mu,
         errors=history.mean(axis=0),
         fitted=fitted,
+        seen=n,
     )
 
 

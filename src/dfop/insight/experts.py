@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dfop.core import Bank, Filter
-from dfop.engines.design import KINDS
+from dfop.core import Bank
+from dfop.engines.design import GIVEN, KINDS
 from dfop.model.label_targets import LabelTarget
 from dfop.model.model import Model
 
@@ -26,7 +27,7 @@ class Expert:
     ----------
     kind : str
         "filter" (recursive least squares), or what else it is: a key of
-        `dfop.engines.design.KINDS`.
+        `dfop.engines.design.KINDS`, or the class of an expert of your own.
     features : str or None
         What a filter sees: "linear", "rff", "sparse rff" (waves of two features each),
         "poly" or "ranks".
@@ -99,9 +100,10 @@ def experts_of(model: Model) -> list[Expert]:
     bank = bank_of(model, "experts_")
     weights = bank.weights()[model.counted_outputs].mean(axis=0)
     errors = bank.errors()
+    own = iter(model.own.names if model.own is not None else ())
     return [
         Expert(
-            **_described(bank, view),
+            **_described(bank, view, next(own) if view == GIVEN[0] else None),
             forgetting=mu,
             walk=walk,
             weight=float(weights[k]),
@@ -113,16 +115,16 @@ def experts_of(model: Model) -> list[Expert]:
     ]
 
 
-def _described(bank: Bank, view: int | str) -> dict[str, Any]:
+def _described(bank: Bank, view: int | str, own: str | None) -> dict[str, Any]:
     """Say what an expert is and what it sees."""
     if isinstance(view, str):
-        return {"kind": view, "features": None, "width": None}
+        return {"kind": own or view, "features": None, "width": None}
     seen, width, count = bank.maps[view]
     return {"kind": "filter", "features": _SHOWN[seen], "width": width if count else None}
 
 
-def describe_features(features: Any, bank: Bank) -> str:
-    """Say in words what the experts of a bank see."""
+def describe_features(features: Any, bank: Bank, own: Sequence[str] = ()) -> str:
+    """Say in words what the experts of a bank see; `own` are names of the user's experts."""
     if not isinstance(features, str):
         return f"what {features!r} makes of them"
     views: dict[str, int] = {}
@@ -130,12 +132,13 @@ def describe_features(features: Any, bank: Bank) -> str:
         views[kind] = views.get(kind, 0) + count
     seen = ", ".join(_WORDS[kind].format(count) for kind, count in views.items())
     others = [KINDS[kind] for kind in dict.fromkeys(_other_kinds(bank))]
+    others += [f"your {name}" for name in own]
     return f"{seen}; and beside filters: {', '.join(others)}" if others else seen
 
 
 def _other_kinds(bank: Bank) -> list[str]:
-    """Return the experts of a bank that are no filters, by name."""
-    return [view for view, _, _ in bank.experts if isinstance(view, str)]
+    """Return the experts of the pool that are no filters, by name."""
+    return [view for view, _, _ in bank.experts if view in KINDS]
 
 
 def weights_of(model: Model | None) -> tuple[Array, Array]:
@@ -143,7 +146,7 @@ def weights_of(model: Model | None) -> tuple[Array, Array]:
     if model is None or model.engine is None or not model.target.known:
         raise AttributeError("the weights are known once a row was learned")
     engine = model.engine
-    coef, constant = engine.coefficients() if isinstance(engine, Filter) else _of_bank(engine)
+    coef, constant = _of_bank(engine) if isinstance(engine, Bank) else engine.coefficients()
     target = model.target
     if not isinstance(target, LabelTarget) or target.classes is None:
         return coef, constant
@@ -151,6 +154,8 @@ def weights_of(model: Model | None) -> tuple[Array, Array]:
         return coef * target.sign, constant * target.sign
     if target.margin:  # one output per class is learned in the background
         coef, constant = coef[1:], constant[1:]
+    count = len(target.classes)  # the output to spare for the next class is none of them
+    coef, constant = coef[:count], constant[:count]
     shown, constants = np.empty_like(coef), np.empty_like(constant)
     shown[target.positions], constants[target.positions] = coef, constant
     return shown, constants
@@ -161,6 +166,10 @@ def _of_bank(bank: Bank) -> tuple[Array, Array]:
         raise AttributeError(
             "this model has curved experts, so it has no weights of the features: "
             'features="linear" has'
+        )
+    if bank.own:
+        raise AttributeError(
+            "this model has experts of your own, so it has no weights of the features"
         )
     coef = np.zeros((bank.outputs, bank.features))
     constant = np.zeros(bank.outputs)

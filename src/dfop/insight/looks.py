@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 
 __all__ = ["MOST_LOOKS", "Look", "Looks", "effective_forgetting", "influence"]
 
-MOST_LOOKS = 256
+MOST_LOOKS = 128
 FIRST_LENGTH = 256
 MOST_NAMES = 12
 LONGEST_NAME = 200
@@ -53,12 +53,12 @@ class Look:
 
 
 class Looks:
-    """Looks at a model along its stream, at most 256.
+    """Looks at a model along its stream, at most 128.
 
     Attributes
     ----------
     kept : list of Look
-        Those at multiples of `length`, oldest first.
+        Those that were due, oldest first: at multiples of `length`, unless labels come late.
     last : Look or None
         The last one, wherever it was.
     length : int
@@ -88,18 +88,30 @@ class Looks:
         """How many rows there are, after `rows`, until the next look is due."""
         return self.length - rows % self.length
 
-    def take(self, model: Any, rows: int) -> None:
-        """Look at a model that has seen `rows` rows; one that shows nothing is not looked at."""
+    def take(self, model: Any, rows: int, *, due: bool | None = None) -> None:
+        """Look at a model that has learned `rows` rows; one that shows nothing is not looked at.
+
+        Parameters
+        ----------
+        model : object
+            What is looked at.
+        rows : int
+            How many rows it has learned.
+        due : bool, optional
+            Whether the look is kept; by default at multiples of `length`. Where labels come late,
+            `length` counts the rows that were predicted, and the caller knows when one is due.
+        """
         inner: Model | None = getattr(model, "__dfop_model__", lambda: None)()
         if inner is None or inner.engine is None:
             return
         with inner.lock:
             self.last = Look(rows, effective_forgetting(inner), influence(inner))
-        if rows % self.length == 0 and not (self.kept and self.kept[-1].row >= rows):
+        due = rows % self.length == 0 if due is None else due
+        if due and rows > (self.kept[-1].row if self.kept else 0):
             self.kept.append(self.last)
             if len(self.kept) >= MOST_LOOKS:
                 self.length *= 2
-                self.kept = [look for look in self.kept if look.row % self.length == 0]
+                self.kept = self.kept[1::2]
 
     def all(self) -> list[Look]:
         """Return the kept looks and the last one, oldest first."""
@@ -130,11 +142,13 @@ def effective_forgetting(model: Model) -> float | None:
     rule, bank = model.settings.rule, model.engine
     if not isinstance(bank, Bank):
         return float(rule.mu) if isinstance(rule, ByRows) else None
-    forgetters = [
-        k for k, (view, _, walk) in enumerate(bank.experts) if isinstance(view, int) and walk == 0.0
-    ]
-    weights = np.maximum(bank.weights()[model.counted_outputs].mean(axis=0)[forgetters], 0.0)
-    mu = np.array([bank.experts[k][1] for k in forgetters])
+    forgetters = {
+        k: mu
+        for k, (view, mu, walk) in enumerate(bank.experts)
+        if (isinstance(view, int) or view == "sketch") and walk == 0.0
+    }
+    weights = bank.weights()[model.counted_outputs].mean(axis=0)[list(forgetters)]
+    weights, mu = np.maximum(weights, 0.0), np.array(list(forgetters.values()))
     return float(weights @ mu / weights.sum()) if weights.any() else float(mu.mean())
 
 

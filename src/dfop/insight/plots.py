@@ -11,10 +11,11 @@ from dfop.core import Bank
 from dfop.model.model import Model
 from dfop.model.monitor import Alarm
 from dfop.model.movement import compared_experts, linear_forgetters
-from dfop.plotting import COLOURS, GREY, draw_lines, mark_alarms, name_ends, new_axes, panels
 
 from .drift import DriftSpectrum
 from .experts import bank_of, weights_of
+from .looks import effective_forgetting
+from .plotting import COLOURS, GREY, axes_or_new, draw_lines, mark_alarms, name_ends, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,6 +25,8 @@ Array = NDArray[np.float64]
 
 MOST_WEIGHTS = 12
 MOST_POINTS = 200
+MOST_WINDOWS = 32
+MOST_LINES = 6
 LONGEST_NAME = 24
 
 
@@ -39,63 +42,136 @@ class Effects(NamedTuple):
 
 
 def draw_all(model: Model, drift: DriftSpectrum | None, alarms: list[Alarm]) -> Figure:
-    """Draw errors, drift and (of linear experts) weights in one figure, with the alarms."""
+    """Draw errors, forgetting and (of linear experts) weights in one figure, with the alarms."""
     weighed = len(linear_forgetters(bank_of(model, "plot"))) > 1
     heights = [3.0, 2.2, 3.2][: 2 + weighed]
     figure, axes = panels(len(heights), 1, 8.0, 0.6 + sum(heights), height_ratios=heights)
     draw_errors(axes[0], model, alarms)
-    _draw_forgetting(axes[1], drift, alarms)
-    axes[1].set_xlim(axes[0].get_xlim())
+    draw_forgetting(axes[1], model, drift, alarms)
     if weighed:
-        draw_weights(axes[2], model)
+        draw_weights_over_past(axes[2], model)
     return figure
 
 
 def draw_errors(ax: Axes, model: Model, alarms: list[Alarm]) -> Axes:
-    """Draw the error of the best expert and of one that never forgets, and the alarms."""
+    """Draw the error of the best expert against that of no-change, and the alarms by name."""
     bank = bank_of(model, "plot")
     errors = bank.errors()
-    history, length = errors["history"], int(errors["piece_length"])
     best = int(np.argmin(errors["mean"]))
     lines = {"best expert": best}
-    plain = [k for k in linear_forgetters(bank) if bank.experts[k][1] == 0.0]
-    if plain and plain[0] != best:
-        lines["never forgets"] = plain[0]
-    groups = np.unique(np.linspace(0, len(history), MOST_POINTS, endpoint=False).astype(int))
-    if len(history):
-        counts = np.diff(np.append(groups, len(history)))
-        rows = length * np.append(groups[1:], len(history))
-        means = np.add.reduceat(history, groups) / counts[:, np.newaxis]
-        settled = float(rows[-1]) / 20
+    last = [k for k, (view, _, _) in enumerate(bank.experts) if view == "no_change"]
+    if last and last[0] != best:
+        lines["no-change"] = last[0]
+    rows, means = _windows(bank, MOST_POINTS)
+    if len(rows):
         curves = [(name, means[:, k]) for name, k in lines.items()]
-        ax = draw_lines(ax, rows, curves, settled=settled, loss=True)
+        draw_lines(ax, rows, curves, settled=float(rows[-1]) / 20, loss=True)
     mark_alarms(ax, [(alarm.row, _name_of(alarm)) for alarm in alarms])
     count = len(alarms)
     found = "no sudden change" if count == 0 else f"{count} sudden change{'s' * (count > 1)}"
-    ax.set_title(f"Errors of experts along the stream: {found} found", loc="left", fontsize=10)
-    ax.set_xlim(0, max(model.monitor.rows if model.monitor else 1, 1))
+    told = _against_no_change(errors["mean"], best, last)
+    ax.set_title(f"Errors along the stream: {told}{found} found", loc="left", fontsize=10)
+    _along_rows(ax, model)
     ax.set_ylabel("mean squared error")
     return ax
 
 
-def _draw_forgetting(ax: Axes, drift: DriftSpectrum | None, alarms: list[Alarm]) -> None:
-    ax.set_xlabel("rows")
-    ax.set_ylabel("mu, per row")
-    if drift is None:
-        ax.set_title("Too few rows to tell drift from noise", loc="left", fontsize=10)
-        return
-    draw_lines(ax, drift.rows, [("mu that suits", drift.mu_over_time)])
-    ax.set_ylim(bottom=0)
+def _against_no_change(mean: Array, best: int, last: list[int]) -> str:
+    """Say what learning was worth."""
+    if not last or not mean[last[0]] > 0.0:
+        return ""
+    if last[0] == best:
+        return "nothing beats no-change, "
+    return f"{1 - mean[best] / mean[last[0]]:.0%} less than no-change, "
+
+
+def draw_forgetting(
+    ax: Axes, model: Model, drift: DriftSpectrum | None, alarms: list[Alarm]
+) -> Axes:
+    """Draw how far back the linear expert looked that erred least, and the model does now."""
+    bank = bank_of(model, "plot")
+    rows, means = _windows(bank, MOST_WINDOWS)
+    experts = linear_forgetters(bank)
+    now = 1.0 / max(effective_forgetting(model) or 0.0, 1.0 / max(model.rows, 1))
+    if len(rows) and experts:
+        mu = np.array([bank.experts[k][1] for k in experts])[means[:, experts].argmin(axis=1)]
+        ax.step(rows, 1.0 / np.maximum(mu, 1.0 / rows), color=COLOURS[2], where="pre")
+        name_ends(ax, [("erred least", 1.0 / max(float(mu[-1]), 1.0 / rows[-1]), COLOURS[2])])
+    ax.set_yscale("log")
+    ax.axhline(now, color=COLOURS[0], linestyle=":", linewidth=1.2)
+    _room_on_log(ax)
+    name_ends(ax, [("in use now", now, COLOURS[0])])
     mark_alarms(ax, [(alarm.row, "") for alarm in alarms])
-    told = f"looking back {drift.period:,.0f} rows suits it" if drift.mu > 0 else "nothing moves"
-    ax.set_title(f"How fast the stream drifts: overall, {told}", loc="left", fontsize=10)
+    told = "too few rows to tell drift from noise" if drift is None else drift.verdict.short
+    ax.set_title(f"How far back to look: {told}", loc="left", fontsize=10)
+    ax.set_ylabel("1/mu, rows")
+    _along_rows(ax, model)
+    return ax
+
+
+def _room_on_log(ax: Axes) -> None:
+    """Let a logarithmic axis show two decades at least."""
+    low, high = ax.get_ylim()
+    middle, reach = np.sqrt(low * high), max(np.sqrt(high / low), 10.0)
+    ax.set_ylim(middle / reach, middle * reach)
+
+
+def _along_rows(ax: Axes, model: Model) -> None:
+    ax.set_xlim(0, max(model.monitor.rows if model.monitor else 1, 1))
+    ax.xaxis.set_major_formatter("{x:,.0f}")
+    ax.set_xlabel("rows")
+
+
+def _windows(bank: Bank, most: int) -> tuple[Array, Array]:
+    """Return the rows at which windows of the stream end, and each expert's mean error in them."""
+    errors = bank.errors()
+    history, length = errors["history"], int(errors["piece_length"])
+    if not len(history):
+        return np.empty(0), history
+    starts = np.unique(np.linspace(0, len(history), most, endpoint=False).astype(int))
+    counts = np.diff(np.append(starts, len(history)))
+    ends = length * np.append(starts[1:], len(history)).astype(float)
+    return ends, np.add.reduceat(history, starts) / counts[:, np.newaxis]
+
+
+def draw_weights_over_past(ax: Axes, model: Model) -> Axes:
+    """Draw what features do to the prediction, by how far back the expert looks that says so.
+
+    An expert that looks back 100 rows knows the weights of the last 100, one that never forgets
+    their mean over all rows: side by side they are the weights over time.
+    """
+    bank = bank_of(model, "plot")
+    names, total = model.weight_names(), max(float(bank.errors()["rows"]), 1.0)
+    experts = [k for k in linear_forgetters(bank) if bank.features * bank.experts[k][1] < 0.5]
+    experts = sorted(experts, key=lambda k: bank.experts[k][1]) or linear_forgetters(bank)
+    spread = _spread(bank, compared_experts(bank)[1])
+    back = np.array([1.0 / max(bank.experts[k][1], 1.0 / total) for k in experts])
+    effects = np.array(
+        [_added(bank.coefficients(k)[0][model.counted_outputs]) * spread for k in experts]
+    )
+    order = np.argsort(-np.abs(effects).max(axis=0), kind="stable")[:MOST_LINES]
+    ends = []
+    for at, j in enumerate(order):
+        colour = COLOURS[at % len(COLOURS)]
+        ax.plot(back, effects[:, j], "o-", color=colour, markersize=3.5, linewidth=1.4)
+        ends.append((names[j][:LONGEST_NAME], float(effects[-1, j]), colour))
+    ax.axhline(0, color=GREY, linewidth=0.6, zorder=0)
+    ax.set_xscale("log")
+    ax.invert_xaxis()
+    ax.xaxis.set_major_formatter("{x:,.0f}")
+    name_ends(ax, ends)
+    shown = "" if len(order) == len(names) else f", the {len(order)} largest"
+    ax.set_title(f"Weights, from the long past to now{shown}", loc="left", fontsize=10)
+    ax.set_xlabel("over how many last rows")
+    ax.set_ylabel("what the feature does")
+    return ax
 
 
 def draw_weights(ax: Axes | None, model: Model) -> Axes:
     """Draw what each feature does to the prediction, now and over the longer past."""
     effects = _effects(model)
     order = np.argsort(-np.abs(effects.now), kind="stable")[:MOST_WEIGHTS][::-1]
-    ax = new_axes(height=1.2 + 0.28 * len(order)) if ax is None else ax
+    ax = axes_or_new(ax, height=1.2 + 0.28 * len(order))
     at = np.arange(len(order))
     ax.axvline(0, color=GREY, linewidth=0.6)
     if effects.before is not None:
@@ -115,7 +191,7 @@ def draw_alarms(ax: Axes | None, model: Model, alarms: list[Alarm]) -> Axes:
     """Draw alarms along the stream over the features whose weights moved."""
     names = list(dict.fromkeys(name for alarm in reversed(alarms) for name in _clear(alarm)))
     names = names[:MOST_WEIGHTS][::-1]
-    ax = new_axes(height=1.6 + 0.3 * len(names)) if ax is None else ax
+    ax = axes_or_new(ax, height=1.6 + 0.3 * len(names))
     mark_alarms(ax, [(alarm.row, "") for alarm in alarms])
     for alarm in alarms:
         for name, z in _clear(alarm).items():
@@ -152,16 +228,20 @@ def _effects(model: Model) -> Effects:
     if len(linear_forgetters(engine)) < 2:
         raise AttributeError('plot_weights needs linear experts: features="auto" or "linear"')
     fast, slow = compared_experts(engine)
-    mu, t = engine.experts[slow][1], max(engine.errors()["rows"], 1.0)
-    rows = -np.expm1(t * np.log1p(-mu)) / mu if mu else t
-    variances = engine.variances(slow)[int(engine.intercept) :]
-    with np.errstate(divide="ignore"):
-        spread = 1.0 / np.sqrt(rows * variances)
+    spread = _spread(engine, slow)
     now, before = (
         _added(engine.coefficients(k)[0][model.counted_outputs]) * spread for k in (fast, slow)
     )
     unit = "what a typical change of the feature, given the others, does to the output"
     return Effects(names, now, before, unit)
+
+
+def _spread(bank: Bank, slow: int) -> Array:
+    """Return how far each feature varies, given the others, as a slow expert has seen it."""
+    mu, t = bank.experts[slow][1], max(bank.errors()["rows"], 1.0)
+    rows = -np.expm1(t * np.log1p(-mu)) / mu if mu else t
+    with np.errstate(divide="ignore"):
+        return np.asarray(1.0 / np.sqrt(rows * bank.variances(slow)[int(bank.intercept) :]))
 
 
 def _added(coef: Array) -> Array:

@@ -11,12 +11,33 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from dfop.core import COVERAGES
-from dfop.model.monitor import Alarm
+from dfop.model.model import Model
+from dfop.model.monitor import Alarm, Monitor
 from dfop.model.movement import moved
 
-__all__ = ["Alarm", "half_widths_at", "moved"]
+__all__ = ["Alarm", "half_widths_at", "monitor_of", "moved", "no_monitor"]
 
 Array = NDArray[np.float64]
+
+_KNOTS = ndtri((1 + np.array([0.0, *COVERAGES])) / 2)
+"""The quantiles of a Gaussian at the coverages that are tracked."""
+
+
+def monitor_of(model: Model | None, what: str) -> Monitor:
+    """Return the monitor of a model, or say why there is none."""
+    if model is None or model.engine is None:
+        raise AttributeError(f"{what} is known once a row was learned")
+    if model.monitor is None:
+        raise no_monitor(what)
+    return model.monitor
+
+
+def no_monitor(what: str) -> AttributeError:
+    """Say that a model was made without a monitor, and what to do."""
+    return AttributeError(
+        f"{what} needs a monitor, and this single filter has none: make the model with "
+        'monitor=True, or with forgetting="auto", which always has one'
+    )
 
 
 def half_widths_at(half_widths: Array, coverage: float) -> Array:
@@ -51,10 +72,9 @@ def half_widths_at(half_widths: Array, coverage: float) -> Array:
             f"coverage={coverage!r}: it must be above 0 and at most {COVERAGES[-1]}, the largest "
             "that is tracked"
         )
-    knots = ndtri((1 + np.array([0.0, *COVERAGES])) / 2)
     at = float(ndtri((1 + coverage) / 2))
-    upper = min(int(np.searchsorted(knots, at)), len(COVERAGES))
-    share = (at - knots[upper - 1]) / (knots[upper] - knots[upper - 1])
+    upper = min(int(np.searchsorted(_KNOTS, at)), len(COVERAGES))
+    share = (at - _KNOTS[upper - 1]) / (_KNOTS[upper] - _KNOTS[upper - 1])
     high = half_widths[..., upper - 1]
     low = half_widths[..., upper - 2] if upper > 1 else np.zeros_like(high)
     # Before the first row all are infinite, and 0 times that would be no number.

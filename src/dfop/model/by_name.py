@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dfop.core import Lock, NamedRows
+from dfop.core import BUCKETS, Lock, NamedRows
 from dfop.rows.batch import Batch
 
 from .label_targets import LabelTarget
 from .model import Model
+from .settings import Settings
 from .targets import Planned
 
 Array = NDArray[np.float64]
@@ -37,6 +38,33 @@ def _rank(name: Hashable) -> tuple[str, Any]:
     return type(name).__name__, name if isinstance(name, str | int | float) else repr(name)
 
 
+class Limits:
+    """Warns of more names or classes than have room, once of each."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._warned: set[str] = set()
+
+    def warn_of_names(self) -> None:
+        """Warn of further names of features."""
+        self._warn("feature names", "max_features", f"share {BUCKETS} weights by their hash")
+
+    def warn_of_classes(self) -> None:
+        """Warn of further classes."""
+        self._warn("classes", "max_classes", "count as none of them, and are not predicted")
+
+    def _warn(self, what: str, limit: str, fate: str) -> None:
+        if limit in self._warned:
+            return
+        self._warned.add(limit)
+        warnings.warn(
+            f"more than {limit}={getattr(self._settings, limit)} {what} have come: further "
+            f"ones {fate}; raise {limit} if they are meant",
+            UserWarning,
+            stacklevel=6,
+        )
+
+
 class RowsByName:
     """The way of a dict through a model.
 
@@ -49,7 +77,7 @@ class RowsByName:
     def __init__(self, model: Model) -> None:
         self.model = model
         self.named = NamedRows(
-            model.engine,
+            model.engine,  # type: ignore[arg-type]  # a sketch has rows of its own
             model.coder,
             model.ids,
             model.lock,
@@ -58,7 +86,7 @@ class RowsByName:
         )
         self._coded: dict[int, Array] = {}
         self._coded_for: Any = None
-        self._warned_of: set[str] = set()
+        self._limits = Limits(model.settings)
         self._classes_beyond = False
         self._lag_names = {f"label {k + 1} back" for k in range(model.settings.lags)}
 
@@ -68,31 +96,40 @@ class RowsByName:
         """Learn one row, whose target is checked."""
         model = self.model
         self._set_lags(x)
-        if model.engine is None or planned.opened:
-            self._learn_first(x, planned)
+        if model.engine is None or planned.opened or model.own is not None:
+            self._learn_coded(x, planned)
         else:
             coded = self._target(planned.values)
             outputs = self.named.step(x, coded)
             if model.monitor is not None:
                 target = model.target
                 active, mine = outputs[np.newaxis], coded[np.newaxis]
-                model.observe(target.active(active), target.active(mine), planned.values, _SEEN)
+                judged = (target.active(active), target.active(mine), planned.values, _SEEN)
+                model.observe(self.named.last_row(), *judged)
             if model.lags is not None:
                 model.lags.add(planned.values)
         self._warn()
 
-    def _learn_first(self, x: dict[Any, Any], planned: Planned) -> None:
-        """Learn a row that opens the engine, or a class."""
+    def pass_by(self, x: dict[Any, Any], values: NDArray[Any]) -> None:
+        """Let a row without a target pass; nothing reads the value in its place."""
+        model = self.model
+        self._set_lags(x)
+        self._learn_coded(x, Planned(model.target, values), labelled=False)
+        self._warn()
+
+    def _learn_coded(self, x: dict[Any, Any], planned: Planned, *, labelled: bool = True) -> None:
+        """Learn a row that opens the engine or a class, has no target, or that own experts see."""
         model = self.model
         if model.lags is None and model.settings.lags:
             model.open_lags()
         rows = self.named.code(x)
         model.take_target(planned.target)
-        weights = model.weigh(1)
+        weights = model.weigh(1) if labelled else model.weigh(1).without_targets(_SEEN)
+        seen = _SEEN if labelled else ~_SEEN
         model.learn_coded(
-            rows, [(0, rows.shape[1])], planned.values, weights, _SEEN, list(planned.opened)
+            rows, [(0, rows.shape[1])], planned.values, weights, seen, list(planned.opened)
         )
-        self.named.use(model.engine)
+        self.named.use(model.engine)  # type: ignore[arg-type]
 
     def _target(self, values: NDArray[Any]) -> Array:
         """Return a target as the engine learns it; of a class, made once."""
@@ -110,12 +147,26 @@ class RowsByName:
     def outputs(self, x: dict[Any, Any]) -> list[float]:
         """Return all outputs of the engine for one row; none before the first one."""
         self._set_lags(x)
+        if self.model.own is not None and self.model.engine is not None:
+            outputs: list[float] = self._outputs_with_own(x)[0].tolist()
+            return outputs
         return self.named.predict_outputs(x)
 
-    def chosen(self, x: dict[Any, Any], *, margin: bool) -> int:
+    def chosen(self, x: dict[Any, Any], target: LabelTarget) -> int:
         """Return the number of the class predicted for one row."""
         self._set_lags(x)
-        return self.named.predict_class(x, margin)
+        if self.model.own is not None and self.model.engine is not None:
+            return int(target.choose(target.active(self._outputs_with_own(x)))[0])
+        return self.named.predict_class(x, target.margin, len(target.order))
+
+    def _outputs_with_own(self, x: dict[Any, Any]) -> Array:
+        """Return all outputs of the engine for one row, own experts among those asked."""
+        model = self.model
+        assert model.engine is not None
+        rows = self.named.code_to_predict(x)[:, : model.engine.features]
+        outputs = np.empty((1, model.engine.outputs))
+        model.engine.predict(np.ascontiguousarray(rows), outputs, *model.answers(rows))
+        return outputs
 
     def _set_lags(self, x: dict[Any, Any]) -> None:
         if self._lag_names:
@@ -136,44 +187,44 @@ class RowsByName:
                 )
 
     def _warn(self) -> None:
-        """Warn if there are more names or classes than have room, once what came is learned."""
+        """Warn of own experts and of more names or classes than have room, once all is learned."""
+        self.model.warn()
         if self.named.shared_names:
-            self._warn_of("feature names", "max_features", "share 32 weights by their hash")
+            self._limits.warn_of_names()
         if self._classes_beyond:
-            self._warn_of("classes", "max_classes", "count as none of them, and are not predicted")
-
-    def _warn_of(self, what: str, limit: str, fate: str) -> None:
-        """Warn once that there are more of something than have room."""
-        if limit in self._warned_of:
-            return
-        self._warned_of.add(limit)
-        warnings.warn(
-            f"more than {limit}={getattr(self.model.settings, limit)} {what} have come: further "
-            f"ones {fate}; raise {limit} if they are meant",
-            UserWarning,
-            stacklevel=5,
-        )
+            self._limits.warn_of_classes()
 
     # -- frames -------------------------------------------------------------------------------
 
-    def learn_batch(self, batch: Batch, planned: Planned) -> None:
-        """Learn rows in their order, the same as one after the other."""
+    def learn_batch(
+        self, batch: Batch, planned: Planned, labelled: NDArray[np.bool_] | None = None
+    ) -> None:
+        """Learn rows in their order, the same as one after the other.
+
+        Only rows that are `labelled` have a target; None: all.
+        """
         model = self.model
         names = batch.names
         assert names is not None
         self._refuse_lag_names(names)
         batch = ordered(batch)
         if len(model.ids.keys() | set(names)) > model.settings.max_features:
-            self._learn_rows(batch.dicts(), planned)
+            self._learn_rows(batch.dicts(), planned, labelled)
             return
-        n = len(batch)
-        model.learn_planned(batch, planned, model.weigh(n), np.ones(n, bool))
-        self.named.use(model.engine)
-        if isinstance(model.target, LabelTarget) and (planned.values < 0).any():
+        every = np.ones(len(batch), bool)
+        labelled = every if labelled is None else labelled
+        model.learn_planned(batch, planned, model.weigh(len(batch)), every, labelled)
+        self.named.use(model.engine)  # type: ignore[arg-type]
+        if isinstance(model.target, LabelTarget) and (planned.values[labelled] < 0).any():
             self._classes_beyond = True
         self._warn()
 
-    def _learn_rows(self, rows: list[dict[Any, Any]], planned: Planned) -> None:
+    def _learn_rows(
+        self,
+        rows: list[dict[Any, Any]],
+        planned: Planned,
+        labelled: NDArray[np.bool_] | None,
+    ) -> None:
         """Learn rows one after the other, since names share columns; check them all before."""
         model = self.model
         coder, ids = copy.deepcopy(model.coder), dict(model.ids)
@@ -185,6 +236,9 @@ class RowsByName:
                 raise ValueError(f"row {t}: {error}") from None
         opened = dict(planned.opened)
         for t, row in enumerate(rows):
+            if labelled is not None and not labelled[t]:
+                self.pass_by(row, planned.values[t : t + 1])
+                continue
             one = [(0, opened[t])] if t in opened else []
             self.learn(row, Planned(model.target, planned.values[t : t + 1], one))
 

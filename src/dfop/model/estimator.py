@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
@@ -16,19 +16,32 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from dfop.core import first_unusable
 from dfop.forgetting import ByClock, Forgetting, as_rule
 from dfop.rows.batch import Batch
-from dfop.rows.checks import find_gaps
-from dfop.rows.columns import first_batch, next_batch
+from dfop.rows.sparse import SparseBatch, sparse_batch
+from dfop.rows.tables import find_gaps, first_batch, is_sparse, next_batch
 
+from .arriving import Due, arrive
 from .keys import Key
-from .late import Due, arrive, forget_late, learn_late
+from .late import forget_late, learn_late
 from .model import Model, Run, Target
 from .settings import Settings
 
 Array = NDArray[np.float64]
 
 T = TypeVar("T")
+
+
+class Ahead(NamedTuple):
+    """What was predicted of rows before their targets were seen, and how sure that was."""
+
+    prediction: NDArray[Any]
+    """Numbers or labels."""
+    probability: Array | None = None
+    """Of the label that was predicted; None for numbers."""
+    interval: Array | None = None
+    """Lower and upper ends, shape (n, 2); None for labels, and without a monitor."""
 
 
 class Estimator(BaseEstimator):
@@ -39,6 +52,23 @@ class Estimator(BaseEstimator):
 
     _model: Model
     _made_with: dict[str, Any]
+    _parameter_names: tuple[str, ...] = (
+        "forgetting",
+        "features",
+        "lags",
+        "fit_intercept",
+        "prior_variance",
+        "prior_covariance",
+        "cap",
+        "pending_limit",
+        "pending_expiry",
+        "monitor",
+        "semi",
+        "experts",
+        "threads",
+        "storage",
+        "guarantee",
+    )
 
     def __init__(
         self,
@@ -48,25 +78,42 @@ class Estimator(BaseEstimator):
         lags: int = 0,
         fit_intercept: bool = True,
         prior_variance: float | None = None,
+        prior_covariance: ArrayLike | None = None,
         cap: float | None = 1e6,
         pending_limit: int = 100_000,
         pending_expiry: int | str | None = None,
+        monitor: bool = False,
+        semi: bool = False,
+        experts: Sequence[Any] | None = None,
         threads: int = 1,
+        storage: int | None = None,
+        guarantee: bool = False,
     ) -> None:
         self.forgetting = forgetting
         self.features = features
         self.lags = lags
         self.fit_intercept = fit_intercept
         self.prior_variance = prior_variance
+        self.prior_covariance = prior_covariance
         self.cap = cap
         self.pending_limit = pending_limit
         self.pending_expiry = pending_expiry
+        self.monitor = monitor
+        self.semi = semi
+        self.experts = experts
         self.threads = threads
+        self.storage = storage
+        self.guarantee = guarantee
 
     @property
     def needs_time(self) -> bool:
         """Whether rows must come with their time: the model forgets by the clock."""
         return isinstance(as_rule(self.forgetting), ByClock)
+
+    @property
+    def takes_time(self) -> bool:
+        """Whether rows may come with their time: to forget by the clock, or for alarms."""
+        return self.needs_time or self._settings().monitored
 
     # -- the model ----------------------------------------------------------------------------
 
@@ -75,17 +122,7 @@ class Estimator(BaseEstimator):
         """Make a target that knows nothing yet; `y` is None where rows come before labels."""
 
     def _parameters(self) -> dict[str, Any]:
-        return {
-            "forgetting": self.forgetting,
-            "features": self.features,
-            "lags": self.lags,
-            "fit_intercept": self.fit_intercept,
-            "prior_variance": self.prior_variance,
-            "cap": self.cap,
-            "pending_limit": self.pending_limit,
-            "pending_expiry": self.pending_expiry,
-            "threads": self.threads,
-        }
+        return {name: getattr(self, name) for name in self._parameter_names}
 
     def _settings(self) -> Settings:
         return Settings.of(**self._parameters())
@@ -93,7 +130,7 @@ class Estimator(BaseEstimator):
     def _started(self) -> Model | None:
         """Return the model, once there is one; refuse parameters changed since, but `threads`."""
         model: Model | None = self.__dict__.get("_model")
-        if model is not None and self._parameters() != self._made_with:
+        if model is not None and self._may_have_changed():
             settings = self._settings()
             with model.lock:
                 model.settings.check_same(settings)
@@ -101,9 +138,17 @@ class Estimator(BaseEstimator):
                 self._made_with = self._parameters()
         return model
 
-    def _open(self, X: Any, y: Any) -> tuple[Model, Batch]:
+    def _may_have_changed(self) -> bool:
+        """Whether a parameter is another one than when the model was made."""
+        try:
+            return self._parameters() != self._made_with
+        except ValueError:  # arrays, which only the settings can compare
+            return True
+
+    def _open(self, X: Any, y: Any) -> tuple[Model, Batch | SparseBatch]:
         """Make a model for its first rows; it is not yet this one's."""
-        return Model(self._settings(), self._new_target(y)), first_batch(X)
+        model = Model(self._settings(), self._new_target(y))
+        return model, sparse_batch(X) if is_sparse(X) else first_batch(X)
 
     def _keep(self, model: Model) -> None:
         self.__dict__.update(_made_with=self._parameters(), _model=model)  # both at once
@@ -127,7 +172,7 @@ class Estimator(BaseEstimator):
         """Go on with a model, from a file."""
         self._keep(model)
 
-    def _batch(self, model: Model, X: Any) -> Batch:
+    def _batch(self, model: Model, X: Any) -> Batch | SparseBatch:
         """Read rows that must fit the model."""
         if (  # nothing to convert: a row at a time must not pay for the general check
             type(X) is np.ndarray
@@ -139,7 +184,7 @@ class Estimator(BaseEstimator):
             and X.flags.c_contiguous
             and X.flags.aligned
         ):
-            return Batch(X, find_gaps(X, "X"))
+            return Batch(X, first_unusable(X) < X.size and find_gaps(X))
         return next_batch(self, X, model.names, model.columns)
 
     # -- learning and predicting --------------------------------------------------------------
@@ -165,16 +210,23 @@ class Estimator(BaseEstimator):
         model, batch = self._open(X, y)
         runs = model.learn(batch, y, **given)
         if not model.learned:
-            raise ValueError("sample_weight is zero for every row: there is nothing to fit")
+            raise ValueError(
+                "every target is missing (or its row has the weight 0): there is nothing to fit; "
+                "give some rows with a target"
+                if model.settings.semi
+                else "sample_weight is zero for every row: there is nothing to fit"
+            )
         with self._opening:
             self._keep(model)
         return runs
 
     def _predicted(self, X: Any, shown: Callable[[Model, Array], T]) -> T:
         """Return what is shown of the outputs that make the predictions, by the same model."""
-        check_is_fitted(self)
         model = self._started()
-        assert model is not None
+        if model is None:  # scikit-learn's own way to say so takes a third of a row's time
+            check_is_fitted(self)
+            model = self._started()  # another thread has learned the first rows in between
+            assert model is not None
         with model.lock:
             return shown(model, model.predict(self._batch(model, X)))
 
@@ -274,6 +326,50 @@ class Estimator(BaseEstimator):
         ['monday']
         """
         given = {"classes": classes, "discount": discount, "time": time}
+        return joined(self._arrive(X, keys, labels, given, told=False))
+
+    def ahead_pending(
+        self,
+        X: Any,
+        keys: Iterable[Key],
+        *,
+        labels: tuple[Iterable[Key], Any, Any] | None = None,
+        classes: Any = None,
+        time: Any = None,
+    ) -> Ahead:
+        """Predict rows now, and how sure that is; keep them until their labels come.
+
+        Parameters
+        ----------
+        X, keys, labels, classes, time
+            As in `predict_pending`; labels of shape (n,).
+
+        Returns
+        -------
+        Ahead
+            `prediction`, as `predict_pending` gives it, and its `probability` or `interval`, by the
+            labels that came before the row.
+
+        Examples
+        --------
+        >>> from dfop import DFOPRegressor
+        >>> model = DFOPRegressor()
+        >>> ahead = model.ahead_pending([[1.0], [2.0]], keys=["monday", "tuesday"])
+        >>> ahead.prediction, ahead.interval  # nothing is known before the first label
+        (array([0., 0.]), array([[-inf,  inf],
+               [-inf,  inf]]))
+        """
+        given = {"classes": classes, "time": time}
+        return self._ahead(self._arrive(X, keys, labels, given, told=True))
+
+    @abstractmethod
+    def _ahead(self, runs: list[Run]) -> Ahead:
+        """Return what runs say of rows with one target each."""
+
+    def _arrive(
+        self, X: Any, keys: Iterable[Key], labels: Any, given: dict[str, Any], *, told: bool
+    ) -> list[Run]:
+        """Predict rows as they arrive; if `told`, with what the monitor says of them."""
         if labels is not None:
             given["due"] = _due(labels)
         model = self._started()
@@ -282,11 +378,11 @@ class Estimator(BaseEstimator):
                 model = self._started()
                 if model is None:
                     model, batch = self._open(X, None)
-                    runs = arrive(model, batch, keys, **given)
+                    runs = arrive(model, batch, keys, told=told, **given)
                     self._keep(model)
-                    return joined(runs)
+                    return runs
         with model.lock:
-            return joined(arrive(model, self._batch(model, X), keys, **given))
+            return arrive(model, self._batch(model, X), keys, told=told, **given)
 
     def learn_pending(self, keys: Iterable[Key], y: Any) -> Self:
         """Learn the labels of rows that were predicted before.
@@ -301,6 +397,16 @@ class Estimator(BaseEstimator):
         Returns
         -------
         self
+
+        Examples
+        --------
+        >>> from dfop import DFOPRegressor
+        >>> model = DFOPRegressor(forgetting=0)
+        >>> _ = model.predict_pending([[1.0], [2.0], [3.0]], keys=["a", "b", "c"])
+        >>> model.learn_pending(["c", "a"], [6.0, 2.0]).pending_
+        ['b']
+        >>> round(float(model.predict([[2.0]])[0]), 1)
+        4.0
         """
         model = self._started()
         if model is None:
@@ -320,6 +426,14 @@ class Estimator(BaseEstimator):
         Returns
         -------
         self
+
+        Examples
+        --------
+        >>> from dfop import DFOPRegressor
+        >>> model = DFOPRegressor()
+        >>> _ = model.predict_pending([[1.0], [2.0]], keys=[17, 18])
+        >>> model.forget_pending([17]).pending_
+        [18]
         """
         model = self._started()
         if model is None:
@@ -332,7 +446,8 @@ class Estimator(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.string = True
-        tags.target_tags.multi_output = True
+        tags.input_tags.sparse = True
+        tags.target_tags.multi_output = not self.experts  # which learn one target
         return tags
 
 
@@ -345,17 +460,6 @@ def _due(labels: Any) -> Due:
     if when.dtype.kind not in "iu" and when.size:
         raise ValueError(f"labels: before holds {when.dtype}, not whole numbers of rows")
     return Due(keys if isinstance(keys, Collection) else list(keys), y, when.astype(np.int64))
-
-
-class Ahead(NamedTuple):
-    """What was predicted of rows before their targets were seen, and how sure that was."""
-
-    prediction: NDArray[Any]
-    """Numbers or labels."""
-    probability: Array | None = None
-    """Of the label that was predicted; None for numbers."""
-    interval: Array | None = None
-    """Lower and upper ends, shape (n, 2); None for labels, and for a single filter."""
 
 
 def joined(runs: list[Run]) -> NDArray[Any]:

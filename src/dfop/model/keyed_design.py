@@ -14,10 +14,15 @@ def checked_design(settings: Settings) -> Settings:
     if settings.several_experts:
         raise ValueError(
             "an automatic model of each key would take half a megabyte: give a forgetting, such as "
-            "0.001 or half_life('30d'), and linear features"
+            "0.001 or half_life('30d'), by the command line --forgetting 0.001, and linear features"
         )
     if settings.lags or settings.transformer is not None:
         raise ValueError("models by key have no lags and no transformer: make features before")
+    if settings.experts is not None:
+        raise ValueError("models by key have no experts of your own: leave out experts=")
+    for name in ("prior_mean", "prior_covariance", "storage", "monitor", "semi"):
+        if getattr(settings, name) not in (None, False):
+            raise ValueError(f"models by key have no {name}: leave out {name}=")
     if settings.pending_expiry is not None:
         raise ValueError("models by key know pending_limit, not pending_expiry")
     return settings

@@ -22,11 +22,24 @@ class Placed(NamedTuple):
     pace: tuple[Array, Array]
 
 
+class Shown(NamedTuple):
+    """What is predicted of rows: outputs, and the ranks of classes in the models of their keys."""
+
+    outputs: Array
+    ranks: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, n: int, outputs: int, classes: int | None) -> Shown:
+        """Make room for n rows."""
+        return cls(np.empty((n, outputs)), np.empty((n, classes or 0), np.int32))
+
+
 class LateRow(NamedTuple):
     """A row that was predicted and whose label has not come."""
 
     entry: int
     x: Array
+    """Coded, with the columns that there were when it came."""
     ahead: Array
     """What a shared model predicted of it."""
     stamp: float
@@ -60,11 +73,11 @@ class LateRows:
                 raise ValueError(f"no row with the key {name!r} waits for its label")
 
     def arrive(
-        self, store: KeyedStore, names: Keys, X: Array, ahead: Array, placed: Placed
-    ) -> Array:
-        """Let rows come whose labels come later; return what their models predict."""
-        out, (stamps, tickets) = np.empty(ahead.shape), np.empty((2, len(names)))
-        store.arrive(placed.entries, placed.fresh, X, placed.pace, stamps, tickets, out)
+        self, store: KeyedStore, names: Keys, X: Array, ahead: Array, placed: Placed, shown: Shown
+    ) -> None:
+        """Let rows come whose labels come later; `shown` takes what their models predict."""
+        stamps, tickets = np.empty((2, len(names)))
+        store.arrive(placed.entries, placed.fresh, X, placed.pace, stamps, tickets, shown)
         for t, name in enumerate(names):
             self.rows[name] = LateRow(
                 int(placed.entries[t]), X[t].copy(), ahead[t], stamps[t], tickets[t]
@@ -73,14 +86,26 @@ class LateRows:
             many = len(self.rows) - self.limit
             self.forget(store, list(self.rows)[:many])
             self.expired += many
-        return out
 
-    def learn(self, store: KeyedStore, names: Keys, values: Array) -> None:
-        """Learn the labels of rows that wait."""
-        for name, target in zip(names, values, strict=True):
+    def coded(self, names: Keys, width: int) -> Array:
+        """Return rows that wait with so many columns: those that came after a row are 0."""
+        X = np.zeros((len(names), width))
+        for x, name in zip(X, names, strict=True):
+            row = self.rows[name].x
+            x[: len(row)] = row
+        return X
+
+    def learn(self, store: KeyedStore, names: Keys, values: Array, width: int) -> None:
+        """Learn the labels of rows that wait, with models of so many coded columns."""
+        for name, x, target in zip(names, self.coded(names, width), values, strict=True):
             row = self.rows.pop(name)
             left = np.ascontiguousarray(target - row.ahead)
-            self.expired += not store.learn_late(row.entry, row.x, left, row.stamp, row.ticket)
+            self.expired += not store.learn_late(row.entry, x, left, row.stamp, row.ticket)
+
+    def forget_of(self, store: KeyedStore, entries: NDArray[np.int64]) -> None:
+        """Stop waiting for labels of these models."""
+        gone = set(entries.tolist())
+        self.forget(store, [name for name, row in self.rows.items() if row.entry in gone])
 
     def forget(self, store: KeyedStore, names: Keys) -> None:
         """Stop waiting."""

@@ -30,6 +30,8 @@ from .targets import Planned
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
+OPEN = "open"
+"""Given for `classes`: any label may come, as many as `max_classes`."""
 _MARGINS = np.array([-1.0, 1.0, 0.0, 0.0])
 """Of the classes learned first and second, of another, and of none (-1)."""
 
@@ -41,7 +43,7 @@ class LabelTarget:
     Parameters
     ----------
     classes : ndarray, optional
-        All labels, sorted; None where they are met on the way.
+        All labels, sorted; where they are met on the way those so far, or None (River).
     order : tuple
         The labels in the order in which they were first learned.
     limit : int
@@ -71,14 +73,14 @@ class LabelTarget:
     @property
     def always_two(self) -> bool:
         """Whether no third class can come."""
-        return self.classes is not None and len(self.classes) <= 2
+        return not self.grows and self.classes is not None and len(self.classes) <= 2
 
     @property
     def one_hot(self) -> int:
         """How many outputs classes have, one each: a spare one for the next where any may come."""
         if self.always_two:
             return 0
-        if self.classes is not None:
+        if self.classes is not None and not self.grows:
             return len(self.classes)
         return min(len(self.order) + 1, self.limit)
 
@@ -105,7 +107,10 @@ class LabelTarget:
 
     def learned(self, label: Any) -> LabelTarget:
         """Return the target once a new class was learned."""
-        return replace(self, order=(*self.order, label))
+        classes = self.classes
+        if self.grows and classes is not None:
+            classes = np.array([label]) if not self.order else distinct(np.append(classes, label))
+        return replace(self, order=(*self.order, label), classes=classes)
 
     def __getstate__(self) -> dict[str, Any]:
         # what is derived from the fields is not part of the state
@@ -121,6 +126,8 @@ class LabelTarget:
         target = self.with_classes(labels, classes) if not self.known else self
         if target is self:
             self.check_same(classes)
+        if target.grows:
+            return target._plan_open(labels, seen)
         at = positions_of(labels, target.classes)
         values = target.ranks[at]
         if len(target.order) == len(target.ranks):  # all classes were met before
@@ -144,16 +151,44 @@ class LabelTarget:
             [(row, labels_of[position]) for row, position in opened],
         )
 
-    def plan_growing(self, labels: Sequence[Hashable]) -> Planned:
-        """Give numbers to labels, any of which may be a class not met before."""
-        index = dict(self.index)
+    def _plan_open(self, labels: NDArray[Any], seen: NDArray[np.bool_]) -> Planned:
+        """Give numbers to labels, any of which may be new; those not `seen` open no class."""
+        if labels.dtype.kind not in "biuU":
+            check_classification_targets(labels)
+        found = distinct(labels[seen])
+        refuse_gap_words(labels, found)
+        one = next(iter([*self.order, *found.tolist()]), None)
+        if any(isinstance(label, str) != isinstance(one, str) for label in found.tolist()):
+            raise ValueError(f"y has labels of another type than {one!r}: give labels of one type")
+        count = len(self.index.keys() | set(found.tolist()))
+        if count > self.limit:
+            raise ValueError(
+                f"there are {count} classes, more than max_classes={self.limit}: numbers are for "
+                "DFOPRegressor; else raise max_classes"
+            )
+        planned = self.plan_growing(labels[seen].tolist())
+        values = np.full((len(labels), 1), -1, dtype=np.int64)
+        values[seen] = planned.values
+        rows = np.flatnonzero(seen)
+        return Planned(self, values, [(int(rows[at]), label) for at, label in planned.opened])
+
+    def plan_growing(
+        self, labels: Sequence[Hashable], labelled: NDArray[np.bool_] | None = None
+    ) -> Planned:
+        """Give numbers to labels, any of which may be a class not met before, or missing."""
+        index = self.index
         opened: list[tuple[int, Any]] = []
         values = np.empty((len(labels), 1), dtype=np.int64)
         for row, label in enumerate(labels):
+            if labelled is not None and not labelled[row]:
+                values[row] = -1
+                continue
             k = index.get(label) if isinstance(label, Hashable) else None
             if k is None:
                 check_new_label(label, row if len(labels) > 1 else None)
                 if len(index) < self.limit:
+                    if not opened:
+                        index = dict(index)  # that of the target stays
                     k = index[label] = len(index)
                     opened.append((row, label))
                 else:
@@ -163,6 +198,8 @@ class LabelTarget:
 
     def with_classes(self, labels: NDArray[Any] | None, classes: Any) -> LabelTarget:
         """Return the target with the classes given, or those found in `labels`."""
+        if isinstance(classes, str) and classes == OPEN:
+            return replace(self, grows=True, classes=np.empty(0, dtype=object))
         if classes is not None:
             found = np.asarray(classes)
             if found.ndim != 1 or found.size == 0:
@@ -186,6 +223,10 @@ class LabelTarget:
         """Refuse classes that differ from those known."""
         if classes is None or self.classes is None:
             return
+        if self.grows:
+            if not (isinstance(classes, str) and classes == OPEN):
+                raise ValueError(f"classes={classes!r}: this model began with classes={OPEN!r}")
+            return
         if not np.array_equal(np.unique(classes), self.classes):
             raise ValueError(
                 f"classes={classes!r} differs from the classes of the first call, {self.classes}: "
@@ -205,7 +246,7 @@ class LabelTarget:
     @property
     def calibrated(self) -> int:
         """How many classes have a probability of their own."""
-        known = len(self.order) if self.classes is None else len(self.classes)
+        known = len(self.order) if self.grows or self.classes is None else len(self.classes)
         return min(known, 2) if self.margin else known
 
     def coded(self, values: NDArray[Any], *, margin: bool) -> Array:
@@ -217,6 +258,19 @@ class LabelTarget:
             return margins
         classes = (index[:, np.newaxis] == np.arange(self.one_hot)).astype(np.float64)
         return np.hstack([margins, classes]) if margin else classes
+
+    def outputs_of(self, probabilities: Array, *, margin: bool) -> Array:
+        """Return what the engine would predict of rows with these probabilities, by number.
+
+        NaN, nothing, where they are not known.
+        """
+        n, known = probabilities.shape
+        p = np.zeros((n, max(known, self.one_hot, 2)))
+        p[:, :known] = probabilities
+        classes = p[:, : self.one_hot]
+        out = np.hstack([p[:, 1:2] - p[:, :1], classes]) if margin else classes
+        out[np.isnan(probabilities).any(axis=1)] = np.nan
+        return out
 
     def active(self, outputs: Array) -> Array:
         """Return the engine's outputs that make the prediction."""
@@ -242,31 +296,36 @@ class LabelTarget:
     # -- predictions out ----------------------------------------------------------------------
 
     def choose(self, active: Array) -> Indices:
-        """Return the numbers of the classes predicted."""
-        return np.asarray(choose(np.ascontiguousarray(active), self.margin))
+        """Return the numbers of the classes predicted, of those met.
+
+        Outputs of classes that were named and not met, or are yet to come, have no say: so a
+        model predicts the same whether its classes were named or not.
+        """
+        met = max(len(self.order), 1)
+        if self.margin:
+            return np.minimum(choose(np.ascontiguousarray(active), True), met - 1)
+        return np.asarray(choose(np.ascontiguousarray(active[:, :met]), False))
 
     def decode(self, active: Array) -> NDArray[Any]:
         """Return the labels predicted."""
-        if self.classes is None:
+        if self.classes is None or (self.grows and not self.order):
             return self._decode_growing(active)
         if not self.order:
             return np.repeat(self.classes[:1], len(active))
-        index = self.choose(active)
-        return self.classes[self.positions[np.minimum(index, len(self.classes) - 1)]]
+        return self.classes[self.positions[self.choose(active)]]
 
     def _decode_growing(self, active: Array) -> NDArray[Any]:
         labels = np.empty(len(active), dtype=object)
         if self.order:
-            last = len(self.order) - 1
-            labels[:] = [self.order[min(k, last)] for k in self.choose(active).tolist()]
+            labels[:] = [self.order[k] for k in self.choose(active).tolist()]
         return labels
 
     def margins(self, active: Array) -> Array:
         """Show outputs as `decision_function` does: (n,) for two classes, else (n, classes)."""
         assert self.classes is not None
-        if self.always_two:
+        if self.always_two or (self.grows and len(self.order) == 2 and self.margin):
             return active[:, 0] * self.sign
-        return self.of_classes(self._one_each(active))
+        return self.of_classes(self._one_each(active)[:, : len(self.classes)])
 
     @property
     def sign(self) -> float:
@@ -354,6 +413,7 @@ def positions_of(labels: NDArray[Any], classes: NDArray[Any] | None) -> Indices:
             other = f", of another type than {known_labels[0]!r}: give labels of one type"
         raise ValueError(
             f"y has the unknown class {label!r} at row {t}{other}; the classes are {shown}. Name "
-            "all classes in the first call: partial_fit(X, y, classes=[...])"
+            "all classes in the first call: partial_fit(X, y, classes=[...]), or let them come: "
+            'classes="open"'
         )
     return np.asarray(at, dtype=np.int64)

@@ -4,44 +4,36 @@ A row whose label arrives after further discounts ``lam_(i+1) ... lam_t`` enters
 their product as its gain, as if it had been learned on arrival and forgotten since: the model
 is then the minimiser of the same objective. Only the rows that still wait are kept.
 
-Rows arrive and labels arrive, in some order; `replay` goes through both. It does not matter how
+Rows arrive and labels arrive, in some order; `Replay` goes through both. It does not matter how
 the rows and labels are cut into calls.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dfop.core import Bank
-from dfop.rows.batch import Batch
+from dfop.rows.sparse import SparseBatch
+from dfop.rows.target_cells import split_targets
 
+from .between import said_between
 from .keys import Key, Keys, check_keys, places_among, some_keys
 from .label_targets import LabelTarget
 from .model import Model, Run
-from .monitor import STRIDE
-from .several_labels import SeveralLabels
-from .steps import Order, Piece, Steps
+from .monitor import STRIDE, NumberMonitor
 from .targets import NumberTarget, Planned
-from .waiting import Kept
+from .waiting import Kept, said_of_more
 
 Array = NDArray[np.float64]
+Steps = NDArray[np.int64]
 
 
-class Due(NamedTuple):
-    """Labels that arrive while rows do."""
-
-    keys: Collection[Key]
-    y: Any
-    before: NDArray[np.int64]
-    """Before which of the rows each label arrives, in ascending order."""
-
-
-class _Labels(NamedTuple):
+class Labels(NamedTuple):
     """Labels, checked, that arrive while rows do."""
 
     keys: Keys
@@ -49,127 +41,41 @@ class _Labels(NamedTuple):
     rows: Steps
     """Which of the rows that arrive each belongs to, -1 for one that waits."""
 
-    def some(self, part: slice, arriving: Keys, first: int) -> _Labels:
+    def some(self, part: slice, arriving: Keys, first: int) -> Labels:
         """Return some of them, for rows that arrive from the number `first` on."""
         keys = self.keys[part]
-        return _Labels(keys, self.before[part] - first, places_among(arriving, keys))
-
-
-def arrive(
-    model: Model,
-    batch: Batch,
-    keys: Iterable[Key],
-    *,
-    due: Due | None = None,
-    classes: Any = None,
-    discount: Any = None,
-    time: Any = None,
-) -> list[Run]:
-    """Predict rows as they arrive and keep them; learn the labels that arrive between them."""
-    n = len(batch)
-    names = check_keys(keys, n)
-    model.waiting.check_new(names)
-    weights = model.weigh(n, discount=discount, time=time)
-    target = _target_before_labels(model, classes)
-    arrived = _arrival(model, n, weights)
-    planned, labels, gone = _plan_due(model, target, due, names, arrived)
-    model.check_rows(batch)
-    if model.engine is None:  # a new model, which is thrown away if its rows are refused
-        model.take_target(planned.target)
-    parts = _parts(model, n, planned, labels.before)
-    if len(parts) == 1:
-        runs = _arrive_part(model, _New(batch, names, weights, arrived), labels, planned)
-    else:  # a cell that is refused must be found before the first part is learned
-        model.code(batch, weights)
-        model.coder.rollback()
-        runs = []
-    for rows, which in parts if len(parts) > 1 else ():
-        some = _some_labels(planned, which)
-        late = labels.some(which, names[rows], rows.start)
-        if rows.start < rows.stop:
-            new = _New(batch[rows], names[rows], weights.cut(rows), arrived[rows])
-            runs += _arrive_part(model, new, late, some)
-        else:
-            _learn_part(model, late, some)
-    model.clock = weights.clock
-    model.waiting.give_up(model.waiting.expiring(float(arrived[-1])) if gone is None else gone)
-    return runs
-
-
-def _parts(
-    model: Model, n: int, planned: Planned, before: NDArray[np.int64]
-) -> list[tuple[slice, slice]]:
-    """Cut rows and labels where labels open features: after one of a class not met before."""
-    if not (model.settings.lags and planned.opened):
-        return [(slice(0, n), slice(0, len(before)))]
-    parts, row, label = [], 0, 0
-    for at, _ in planned.opened:
-        parts.append((slice(row, int(before[at])), slice(label, at + 1)))
-        row, label = int(before[at]), at + 1
-    if row < n or label < len(before):
-        parts.append((slice(row, n), slice(label, len(before))))
-    return parts
-
-
-def _some_labels(planned: Planned, labels: slice) -> Planned:
-    opened = [
-        (at - labels.start, label)
-        for at, label in planned.opened
-        if labels.start <= at < labels.stop
-    ]
-    return Planned(planned.target, planned.values[labels], opened)
-
-
-class _New(NamedTuple):
-    """Rows that arrive."""
-
-    batch: Batch
-    keys: Keys
-    weights: Any
-    arrived: Array
-    """When each came, in the unit in which waiting is counted."""
-
-
-def _arrive_part(model: Model, new: _New, labels: _Labels, planned: Planned) -> list[Run]:
-    """Let rows and labels arrive during which no label opens a feature."""
-    rows, widths = model.code(new.batch, new.weights)
-    model.take_target(planned.target)
-    model.open_engine(widths[0][1], rows)
-    replay = _Replay(model, new.keys, rows, widths, new.weights)
-    runs = replay.run(labels, planned)
-    model.rows += len(new.keys)
-    replay.keep_waiting(new.arrived)
-    return runs
-
-
-def _learn_part(model: Model, labels: _Labels, planned: Planned) -> None:
-    """Learn labels of rows that wait."""
-    none = np.zeros((0, model.coder.width))
-    replay = _Replay(model, [], none, [(0, model.coder.width)], None)
-    replay.run(labels, planned)
-
-
-def _arrival(model: Model, n: int, weights: Any) -> Array:
-    """Return when each of n rows comes, in the unit in which waiting is counted."""
-    if not isinstance(model.waiting.expiry, float):
-        return np.arange(model.rows, model.rows + n, dtype=np.float64)
-    if weights.moments is None:
-        raise ValueError(
-            f"rows wait for their label for {model.waiting.expiry:g} seconds at most, so their "
-            "time must be known: pass time=, or give pending_expiry as a number of rows"
-        )
-    moments: Array = weights.moments
-    return moments
+        return Labels(keys, self.before[part] - first, places_among(arriving, keys))
 
 
 def learn_late(model: Model, keys: Iterable[Key], y: Any) -> None:
     """Learn the labels of rows that were predicted before."""
     names = check_keys(keys, None)
     model.waiting.find(names)
-    planned = model.target.plan(y, len(names), np.ones(len(names), bool))
+    planned = plan_labels(model.target, y, names)
+    model.check_prior(planned.target)
+    if model.own is not None:
+        model.own.check(planned.target)
     model.take_target(planned.target)
     none = np.zeros(len(names), np.int64)
-    _learn_part(model, _Labels(names, none, none - 1), planned)
+    learn_part(model, Labels(names, none, none - 1), planned)
+    model.warn()
+
+
+def plan_labels(target: Any, y: Any, keys: Keys) -> Planned:
+    """Check labels of rows that waited; where one is missing, say what becomes of its row."""
+    n = len(keys)
+    try:
+        planned: Planned = target.plan(y, n, np.ones(n, bool))
+    except ValueError:
+        known = split_targets(y, n, words=isinstance(target, NumberTarget))[1]
+        if known.all():
+            raise
+        t = int(np.argmin(known))
+        raise ValueError(
+            f"the label of row {keys[t]!r} is missing (None or NaN at row {t} of y): drop both, "
+            "and it goes on waiting, or give it up with forget_pending"
+        ) from None
+    return planned
 
 
 def forget_late(model: Model, keys: Iterable[Key]) -> None:
@@ -178,88 +84,93 @@ def forget_late(model: Model, keys: Iterable[Key]) -> None:
     model.waiting.remove(names, model.waiting.find(names))
 
 
-def _target_before_labels(model: Model, classes: Any) -> Any:
-    """Return the target, knowing its classes where no label has come yet."""
-    target = model.target
-    if isinstance(target, NumberTarget):
-        # rows have lags before the first label has shown how many outputs there are
-        return NumberTarget(known=True) if model.settings.lags and not target.known else target
-    if target.known:
-        target.check_same(classes)
-        return target
-    if not hasattr(classes, "__len__") or not len(classes):
-        raise ValueError(
-            "rows cannot wait for labels of unknown kind: name all classes in the first call, "
-            "predict_pending(X, keys, classes=[...])"
+def learn_part(model: Model, labels: Labels, planned: Planned) -> None:
+    """Learn labels of rows that wait."""
+    none: Any = np.zeros((0, model.width))
+    if model.sparse:
+        none = SparseBatch.of_dense(none)
+    replay = Replay(model, [], none, [(0, model.width)], None)
+    replay.run(labels, planned)
+
+
+class Piece(NamedTuple):
+    """Some steps after each other, among the rows from `first` to `last - 1`."""
+
+    first: int
+    last: int
+    order: Steps
+    """Which row, counted from `first`, comes, or which got its label: ~row."""
+    came: slice
+    """Rows that come."""
+    labels: slice
+    """Labels that come."""
+    told: Steps
+    """Their rows."""
+
+
+class Order(NamedTuple):
+    """The order in which rows and labels arrive."""
+
+    order: Steps
+    """Which row comes, or which got its label: ~row."""
+    rows: Steps
+    """The step with which each new row comes."""
+    labels: Steps
+    """The step with which each label comes."""
+    told: Steps
+    """The row of each label."""
+    old: int
+    """Rows that came before."""
+
+    @classmethod
+    def of(cls, arrived: Steps, before: Steps, old: int, told: Steps) -> Order:
+        """Order rows, of each the labels that come before it, and labels, before a row each."""
+        n, m = len(arrived), len(before)
+        rows, labels = np.arange(n) + arrived, np.arange(m) + before
+        order = np.empty(n + m, np.int64)
+        order[rows] = np.arange(old, old + n)
+        order[labels] = ~told
+        return cls(order, rows, labels, told, old)
+
+    def cut(self, start: int, stop: int) -> Piece:
+        """Return the steps from `start` to `stop - 1`."""
+        came, labels = (
+            slice(*np.searchsorted(some, (start, stop)).tolist())
+            for some in (self.rows, self.labels)
         )
-    if all(np.ndim(some) for some in classes):
-        return SeveralLabels(limit=target.limit).with_classes(None, classes)
-    return LabelTarget(limit=target.limit).with_classes(None, classes)
+        told, came = self.told[labels], slice(self.old + came.start, self.old + came.stop)
+        first, last = came.start, came.stop
+        if len(told):
+            lowest, highest = int(told.min()), int(told.max()) + 1
+            first = min(first, lowest) if came.start < came.stop else lowest
+            last = max(last, highest) if came.start < came.stop else highest
+        order = self.order[start:stop]
+        if first:
+            order = np.where(order < 0, order + first, order - first)
+        return Piece(first, last, order, came, labels, told)
 
 
-def _check_before(before: NDArray[np.int64], labels: int, rows: int) -> None:
-    """Refuse moments at which labels cannot arrive."""
-    if before.shape != (labels,):
-        raise ValueError(
-            f"labels: {labels} keys but before has the shape {before.shape}: say for each label "
-            "before which row it arrives"
-        )
-    if before[0] < 0 or before[-1] > rows or (before[1:] < before[:-1]).any():
-        raise ValueError(
-            f"labels: before={before.tolist()} must ascend from 0 to {rows}, the number of rows: "
-            "sort labels by when they arrive"
-        )
-
-
-def _plan_due(
-    model: Model, target: Any, due: Due | None, arriving: Keys, arrived: Array
-) -> tuple[Planned, _Labels, int | None]:
-    """Check the labels that arrive while rows do, and count the rows that expire meanwhile.
-
-    Without labels that is None: those that expire are the oldest in the end.
-    """
-    waiting = model.waiting
-    if due is None or not len(due.keys):
-        classes = isinstance(target, LabelTarget)
-        none: NDArray[Any] = np.empty((0, 1), np.int64) if classes else np.empty((0, target.width))
-        no = np.empty(0, np.int64)
-        return Planned(target, none), _Labels([], no, no), None
-    names, before = check_keys(due.keys, None), due.before
-    _check_before(before, len(names), len(arriving))
-    at = places_among(arriving, names)
-    places = waiting.find(some_keys(names, np.flatnonzero(at < 0)))
-    early = at >= before
-    if early.any():
-        key = names[int(np.argmax(early))]
-        raise ValueError(f"the label of row {key!r} arrives before the row itself")
-    planned = target.plan(due.y, len(names), np.ones(len(names), bool))
-    gone = None
-    if waiting.expiry or len(waiting) + len(arriving) > waiting.limit:
-        told = np.where(at < 0, -1, at + waiting.places)
-        told[at < 0] = places
-        gone = waiting.expiring_between(arrived, names, told, before)
-    return planned, _Labels(names, before, at), gone
-
-
-class _Replay:
+class Replay:
     """One pass over rows and labels that arrive: first those that waited, then the new ones."""
 
     def __init__(
         self,
         model: Model,
         keys: Keys,
-        rows: Array,
+        rows: Any,
         widths: list[tuple[int, int]],
         weights: Any,
+        *,
+        told: bool = False,
     ) -> None:
         self.model, self.keys, self.new, self.widths = model, keys, rows, widths
-        self.weights = weights
+        self.weights, self.told = weights, told
         self.X = rows
         self._rows: Array | None = None
         """All rows as the engine sees them."""
         self.learned = np.zeros(len(keys), bool)
 
-    def run(self, labels: _Labels, planned: Planned) -> list[Run]:
+    def run(self, labels: Labels, planned: Planned) -> list[Run]:
         """Go through all steps; return what was predicted of the rows that arrived."""
         model, n, before = self.model, len(self.keys), labels.before
         waited = labels.rows < 0
@@ -272,7 +183,10 @@ class _Replay:
         arrived = np.searchsorted(before, np.arange(n), side="right")
         if model.lags is not None and n:
             model.lags.fill(self.new, model.lags.before(planned.values, arrived))
-        self.X = np.vstack([self.X, self.new]) if self.old else self.new
+        if not self.old:
+            self.X = self.new
+        else:
+            self.X = self.X.then(self.new) if model.sparse else np.vstack([self.X, self.new])
         steps = Order.of(arrived, before, self.old, at)
         runs = self._walk(steps, planned)
         if model.lags is not None and len(at):
@@ -284,13 +198,14 @@ class _Replay:
     def _gather(self, places: Steps) -> None:
         """Bring the rows that waited, what was predicted of them, and when they came."""
         model, n = self.model, len(self.keys)
-        self.old = len(places)
+        self.old, self.places = len(places), places
         rows = model.waiting.kept(places)
-        self.X = rows.dense(model.coder.width)
+        self.X = rows.sparse(model.width) if model.sparse else rows.dense(model.width)
         self.stamps = np.append(rows.stamps, np.zeros(n))
         # before the first number it was not known how many there are
         made = rows.made_of(self._made_size, alike=isinstance(model.target, NumberTarget))
         self.made = np.vstack([made, np.full((n, self._made_size), np.nan)])
+        self.said = np.vstack([rows.said_of(self._said_size), np.empty((n, self._said_size))])
         width = model.target.width
         self.predicted = np.zeros((self.old + n, width))
         if (rows.widths == width).all():
@@ -304,7 +219,8 @@ class _Replay:
         model = self.model
         opened = {int(steps.labels[j]): label for j, label in planned.opened}
         runs: list[Run] = []
-        for start, stop, width in self._pieces(steps, opened):
+        doubled = self._doubled(steps)
+        for start, stop, width in self._pieces(steps, opened, doubled):
             engine = model.engine
             assert engine is not None
             if model.transform is None:
@@ -312,12 +228,54 @@ class _Replay:
             before = model.target
             if start in opened:
                 model.meet(opened[start])
+                if isinstance(before, LabelTarget) and not before.margin:  # one output more now
+                    self._match_outputs()
             runs += self._piece(steps.cut(start, stop), planned.values, before)
             model.settle(before)
-            self.predicted = model.target.as_active(self.predicted)
-            if self.made.shape[1] != self._made_size:  # the margin has no meaning any more
-                self.made = np.full((len(self.X), self._made_size), np.nan)
+            self._match_outputs()
+            if stop in doubled:
+                self._remake(steps, stop)
         return runs
+
+    def _doubled(self, steps: Order) -> list[int]:
+        """Return after which steps there are twice as many labels as the last time."""
+        if not isinstance(self.model.engine, Bank) or self.model.sparse:
+            return []
+        had, last = self.model.learned, len(steps.labels)
+        powers = (2**k for k in range((had + last).bit_length()))
+        return [int(steps.labels[n - had - 1]) + 1 for n in powers if had < n <= had + last]
+
+    def _remake(self, steps: Order, stop: int) -> None:
+        """Predict rows once more that wait since before the first label, see `Bank.remake`."""
+        model, engine = self.model, self.model.engine
+        assert isinstance(engine, Bank)
+        waits = np.zeros(len(self.X), bool)
+        waits[: self.old + int(np.searchsorted(steps.rows, stop))] = True
+        waits[steps.told[: int(np.searchsorted(steps.labels, stop))]] = False
+        made = self.made[waits]
+        engine.remake(np.ascontiguousarray(self._seen()[waits]), made)
+        self.made[waits] = made
+        width = model.width
+        model.waiting.remake(
+            self.places,
+            engine.made_size,
+            alike=isinstance(model.target, NumberTarget),
+            code=lambda rows: self._as_seen(rows.dense(width)),
+            remake=engine.remake,
+        )
+
+    def _match_outputs(self) -> None:
+        """Bring what was predicted of the rows into the outputs that there are now."""
+        self.predicted = self.model.target.as_active(self.predicted)
+        if self.made.shape[1] != self._made_size:  # what experts made of fewer has no meaning
+            self.made = np.full((len(self.X), self._made_size), np.nan)
+        self.said = said_of_more(self.said, self._said_size)
+
+    @property
+    def _said_size(self) -> int:
+        """How many numbers the monitor wants to know again of what it said of a row."""
+        monitor = self.model.monitor
+        return 0 if monitor is None else monitor.said_size
 
     @property
     def _made_size(self) -> int:
@@ -325,9 +283,11 @@ class _Replay:
         engine = self.model.engine
         return engine.made_size if isinstance(engine, Bank) else 0
 
-    def _pieces(self, steps: Order, opened: dict[int, Any]) -> list[tuple[int, int, int]]:
-        """Cut where a column, a class or a stride of the monitor begins."""
-        model, cuts = self.model, {0, len(steps.order)}
+    def _pieces(
+        self, steps: Order, opened: dict[int, Any], doubled: list[int]
+    ) -> list[tuple[int, int, int]]:
+        """Cut where a column, a class or a stride of the monitor begins, or labels have doubled."""
+        model, cuts = self.model, {0, len(steps.order), *doubled}
         for at in opened:
             cuts.update((at, at + 1))
         if model.monitor is not None:
@@ -354,33 +314,99 @@ class _Replay:
         pace: Any = self._pace(first, last)
         how = (X, Y, piece.order, pace, stamps, model.now, outputs)
         if isinstance(engine, Bank):
-            model.now = engine.replay(*how, self.made[first:last])
+            model.now = engine.replay(
+                *how, self.made[first:last], *self._own(piece, values, before)
+            )
+        elif isinstance(X, SparseBatch):
+            model.now = X.replay_by(engine, *how[1:])
         else:
             model.now = engine.replay(*how)
         active = before.active(outputs[came.start - first : came.stop - first])
         self.predicted[came] = active
-        if len(mine) and model.monitor is not None:
-            everyone = np.ones(len(mine), bool)
-            model.observe(self.predicted[piece.told], before.active(coded), mine, everyone)
-        return [Run(before, active, None)] if len(active) else []
+        if model.monitor is not None:
+            self._look_at(piece, X, before.active(Y))
+        if isinstance(model.monitor, NumberMonitor):
+            said = self._observe_numbers(piece, before.active(Y))
+        else:
+            said = self._observe(piece, active, before.active(coded), mine)
+        return [Run(before, active, said)] if len(active) else []
 
-    def _seen(self) -> Array:
+    def _observe_numbers(self, piece: Piece, coded: Array) -> Array | None:
+        """Let the monitor go through rows and targets; return what it said of those that came."""
+        rows = slice(piece.first, piece.last)
+        widths = self.model.replay_monitor(
+            piece.order, self.predicted[rows], coded, self.said[rows]
+        )
+        came = slice(piece.came.start - piece.first, piece.came.stop - piece.first)
+        return widths[came] if self.told else None
+
+    def _observe(self, piece: Piece, active: Array, coded: Array, mine: NDArray[Any]) -> Any:
+        """Let the monitor see the labels; return what it said of the rows that came, if asked."""
+        monitor, seen = self.model.monitor, 0
+        if monitor is None:
+            return None
+
+        def learn(labels: slice) -> None:
+            nonlocal seen
+            predicted, some = self.predicted[piece.told[labels]], mine[labels]
+            self.model.judge(predicted, coded[labels], some, np.ones(len(some), bool))
+            seen = labels.stop
+
+        said = None
+        if self.told and len(active):
+            arrived = np.cumsum(piece.order < 0, dtype=np.int64)[piece.order >= 0]
+            said = said_between(monitor, active, arrived, learn)
+        if seen < len(mine):
+            learn(slice(seen, len(mine)))
+        return said
+
+    def _look_at(self, piece: Piece, X: Array, coded: Array) -> None:
+        """Let the monitor look at rows and labels in the order in which they came."""
+        numbers = np.zeros(len(X), np.int64)
+        numbers[piece.told - piece.first] = np.arange(len(piece.told))
+        predicted = self.predicted[piece.first : piece.last]
+        when = None if self.weights is None else self.weights.when
+        if when is not None:  # only new rows come
+            of_rows = np.concatenate([np.zeros(self.old, when.dtype), when])
+            when = of_rows[piece.first : piece.last]
+        self.model.look_at(X, predicted, coded, piece.order, numbers, when)
+
+    def _own(self, piece: Piece, values: NDArray[Any], before: Any) -> tuple[Array, ...]:
+        """Return what own experts say when rows come, and when labels do; nothing without any."""
+        model = self.model
+        if model.own is None:
+            return ()
+        X = self._seen()[piece.first : piece.last]
+        of_rows = np.zeros((len(X), values.shape[1]), values.dtype)
+        of_rows[piece.told - piece.first] = values[piece.labels]
+        return model.own.replay(model, X, piece.order, of_rows, before)
+
+    def _seen(self) -> Any:
         """Return all rows as the engine sees them now."""
         engine = self.model.engine
         assert engine is not None
+        if self.model.sparse:
+            return self.X
         if self._rows is None or self._rows.shape[1] != engine.features:
-            rows = self.model.seen_by_engine(self.X)[:, : engine.features]
-            missing = engine.features - rows.shape[1]
-            if missing:  # what a label has opened meanwhile was 0 then
-                rows = np.pad(rows, ((0, 0), (0, missing)))
-            self._rows = np.ascontiguousarray(rows)
+            self._rows = self._as_seen(self.X)
         return self._rows
+
+    def _as_seen(self, rows: Array) -> Array:
+        engine = self.model.engine
+        assert engine is not None
+        rows = self.model.seen_by_engine(rows)[:, : engine.features]
+        missing = engine.features - rows.shape[1]
+        if missing:  # what a label has opened meanwhile was 0 then
+            rows = np.pad(rows, ((0, 0), (0, missing)))
+        return np.ascontiguousarray(rows)
 
     def _pace(self, first: int, last: int) -> Any:
         """Return how fast time passes with each row; rows that waited do not come again."""
         if self.weights is None:
             several = self.model.settings.several_experts
             return np.zeros(1) if several else (np.ones(1), np.zeros(1))
+        if self.weights.alike:
+            return self.weights.pace
         if first >= self.old:
             return self.weights.cut(slice(first - self.old, last - self.old)).pace
         return self.weights.cut(np.maximum(np.arange(first, last) - self.old, 0)).pace
@@ -390,6 +416,11 @@ class _Replay:
         left = np.flatnonzero(~self.learned)
         at = self.old + left
         rows = Kept.of(
-            self.new[left], self.stamps[at], arrived[left], self.predicted[at], self.made[at]
+            self.new[left],
+            self.stamps[at],
+            arrived[left],
+            self.predicted[at],
+            self.made[at],
+            self.said[at],
         )
         self.model.waiting.keep(some_keys(self.keys, left), rows)

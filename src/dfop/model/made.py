@@ -8,6 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dfop.core import Bank
+from dfop.rows.sparse import SparseBatch
+
+from .monitor import NumberMonitor
 
 if TYPE_CHECKING:
     from .model import Model
@@ -24,13 +27,20 @@ class Made(NamedTuple):
     """What a bank put down of its experts; nothing of a single filter."""
     lags: Array
     """The labels known when the rows came; nothing without lags."""
+    said: Array
+    """What the monitor said of them, see `Monitor.said_size`."""
 
     def cut(self, part: slice) -> Made:
         """Return what was made of some of the rows."""
-        return Made(self.outputs[part], self.experts[part], self.lags[part])
+        return Made(*(what[part] for what in self))
 
-    def learn(self, model: Model, before: Any, part: slice, how: tuple[Any, ...]) -> Array:
-        """Let the engine learn some of the rows, as `how` says; return what was predicted."""
+    def learn(
+        self, model: Model, before: Any, part: slice, how: tuple[Any, ...], own: tuple[Array, ...]
+    ) -> Array:
+        """Let the engine learn some of the rows, as `how` says; return what was predicted.
+
+        `own` is what own experts say of them now.
+        """
         engine = model.engine
         if isinstance(engine, Bank):
             size = engine.made_size
@@ -38,27 +48,47 @@ class Made(NamedTuple):
             if experts.shape[1] != size:  # the margin it was made of has no meaning any more
                 experts = np.full((len(experts), size), np.nan)
             X, Y, pace, gain, outputs = how
-            engine.learn_made(X, Y, pace, gain, outputs, experts)
+            engine.learn_made(X, Y, pace, gain, outputs, experts, *own)
         else:
             assert engine is not None
-            engine.learn(*how)
+            rows, *rest = how
+            if isinstance(rows, SparseBatch):
+                rows.learn_by(engine, *rest)
+            else:
+                engine.learn(*how)
         return np.asarray(before.as_active(self.outputs[part]))
 
+    def remake(self, model: Model, rows: Any, start: int) -> None:
+        """Predict rows from `start` on once more, see `Bank.remake`."""
+        engine = model.engine
+        if not isinstance(engine, Bank) or self.experts.shape[1] != engine.made_size:
+            return
+        X = rows[start:, : engine.features]
+        missing = engine.features - X.shape[1]
+        if missing:
+            X = np.pad(X, ((0, 0), (0, missing)))
+        engine.remake(np.ascontiguousarray(X), self.experts[start:])
 
-def made_of(model: Model, rows: Array, widths: list[tuple[int, int]]) -> Made:
+
+def made_of(model: Model, rows: Array | SparseBatch, widths: list[tuple[int, int]]) -> Made:
     """Predict coded rows with the model as it is now."""
     engine, n = model.open_engine(widths[0][1], rows), len(rows)
-    lags = np.empty((n, 0))
+    lags = said = np.empty((n, 0))
+    if isinstance(model.monitor, NumberMonitor):
+        said = model.monitor.say(n)
+    outputs = np.empty((n, engine.outputs))
+    if isinstance(rows, SparseBatch):
+        rows.predict_by(engine, outputs)
+        return Made(model.target.active(outputs), np.empty((n, 0)), lags, said)
     if model.lags is not None:
         none = np.empty((0, model.lags.recent.shape[1]))
         lags = model.lags.before(none, np.zeros(n, np.int64))
         model.lags.fill(rows, lags)
     X = np.ascontiguousarray(model.seen_by_engine(rows)[:, : engine.features])
-    outputs = np.empty((n, engine.outputs))
     experts = np.empty((n, 0))
     if isinstance(engine, Bank):
         experts = np.empty((n, engine.made_size))
-        engine.predict_made(X, outputs, experts)
+        engine.predict_made(X, outputs, experts, *model.answers(X))
     else:
         engine.predict(X, outputs)
-    return Made(model.target.active(outputs), experts, lags)
+    return Made(model.target.active(outputs), experts, lags, said)

@@ -68,6 +68,8 @@ def read_targets(y: Any, n: int, labels: bool, classes: Any) -> tuple[Target, Ar
         flat = numbers.ndim == 1
         numbers = numbers.reshape(n, -1)
         return NumberTarget(numbers.shape[1], flat, True), numbers
+    if isinstance(classes, str):
+        raise ValueError(f"classes={classes!r}: give a list of classes, or leave it out")
     target = LabelTarget()
     given = None if classes is None else np.asarray(classes)
     if not n:

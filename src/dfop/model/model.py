@@ -18,22 +18,27 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dfop.core import Bank, Coder, KindError, Lock
-from dfop.engines import Engine, build_engine
+from dfop.core import Bank, Coder, Filter, KindError, Lock, Snapshot
+from dfop.engines import Engine, build_engine, learn_filtered
+from dfop.engines.prior import Prior, check_sizes, set_prior
 from dfop.forgetting import ByRows
 from dfop.rows.batch import Batch
 from dfop.rows.kinds import refuse_kind
+from dfop.rows.sparse import SparseBatch
 from dfop.rows.weights import Clock, row_weights
 
 from .label_targets import LabelTarget
 from .lags import Lags
 from .made import Made, made_of
-from .monitor import STRIDE, LabelMonitor, Monitor, NumberMonitor
+from .monitor import STRIDE, LabelMonitor, Monitor, NumberMonitor, at_once
 from .movement import moved_weights_of
+from .own_experts import OwnExperts
 from .settings import Settings
 from .several_labels import SeveralLabels
+from .sparse_rows import DENSE_ROWS, as_taken
 from .targets import NumberTarget, Planned
 from .transform import Transform
+from .unlabelled import plan_with_gaps
 from .waiting import WaitingRows
 
 Array = NDArray[np.float64]
@@ -53,13 +58,18 @@ class Run(NamedTuple):
     """What the monitor says of them: half-widths, or probabilities; None without one."""
 
 
-def new_monitor(target: Target) -> Monitor:
-    """Return a monitor that has seen nothing."""
+def count_rows(batch: Batch | SparseBatch) -> int:
+    """Return the number of rows; a row at a time must not pay for a call of its own."""
+    return len(batch.numbers) if isinstance(batch, Batch) else len(batch)
+
+
+def new_monitor(target: Target, features: int) -> Monitor:
+    """Return a monitor that has seen nothing, of a model with so many coded columns."""
     if isinstance(target, NumberTarget):
-        return NumberMonitor(target.outputs)
+        return NumberMonitor(features, target.outputs)
     if isinstance(target, SeveralLabels):
-        return LabelMonitor([len(some) for some in target.columns])
-    return LabelMonitor([target.calibrated])
+        return LabelMonitor(features, [len(some) for some in target.columns])
+    return LabelMonitor(features, [target.calibrated])
 
 
 class Model:
@@ -84,11 +94,15 @@ class Model:
         self.names: tuple[str, ...] | None = None
         """Of the columns, where they have names and an order."""
         self.columns = 0
+        self.sparse = by_name and settings.storage is not None
+        """Whether a sketch learns rows by their non-zeros, without the coder."""
         self.ids: dict[Any, int] = {}
         """Columns by name, where rows are dicts."""
         self.coder = Coder()
         self.transform = None if settings.transformer is None else Transform(settings.transformer)
         self.engine: Engine | None = None
+        self.own = None if settings.experts is None else OwnExperts(settings, target)
+        """The user's own experts, if there are any."""
         self.monitor: Monitor | None = None
         self.lags: Lags | None = None
         self.clock = Clock()
@@ -110,22 +124,25 @@ class Model:
 
         What changes is copied, since it is read only when the lock is no longer held.
         """
-        same = ("settings", "transform")
+        same = {"settings": self.settings, "transform": self.transform}
         with self.lock:
             parts = {name: value for name, value in vars(self).items() if name not in same}
-            del parts["lock"]
+            del parts["lock"], parts["engine"]
+            engine = None if self.engine is None else Snapshot(self.engine)
             parts = copy.deepcopy(parts)
-        return {**parts, **{name: getattr(self, name) for name in same}}
+        return {**parts, **same, "engine": engine}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, lock=Lock())
+        if isinstance(self.engine, Snapshot):  # of a shallow copy
+            self.engine = self.engine.restore()
         self.use_threads(self.settings.threads)
 
     # -- learning -----------------------------------------------------------------------------
 
     def learn(
         self,
-        batch: Batch,
+        batch: Batch | SparseBatch,
         y: Any,
         *,
         classes: Any = None,
@@ -133,43 +150,66 @@ class Model:
         discount: ArrayLike | None = None,
         time: Any = None,
         late: bool = False,
+        filtered: bool = False,
     ) -> list[Run]:
         """Predict every row before its target is seen, and learn it.
 
-        If `late`, all rows are predicted before the target of any of them is seen.
+        If `late`, all rows are predicted before the target of any of them is seen. If `filtered`,
+        what is returned of each row was worked out after it was learned.
 
         All is checked before anything changes. A model that was never used may be left in pieces
         by an error: its face then throws it away.
         """
-        n = len(batch.numbers)
+        n = count_rows(batch)
         weights = self.weigh(n, sample_weight=sample_weight, discount=discount, time=time)
         seen = np.ones(n, bool) if weights.times.size == 1 else weights.times > 0.0
         if weights.times.size == 1 and weights.times[0] == 0.0:
             seen[:] = False
-        planned = self.target.plan(y, n, seen, classes)
-        return self.learn_planned(batch, planned, weights, seen, late=late)
+        if self.settings.semi:
+            lags = self.settings.lags
+            planned, labelled = plan_with_gaps(self.target, y, n, seen, classes, lags=lags)
+        else:
+            planned, labelled = self.target.plan(y, n, seen, classes), None
+        how = {"late": late, "filtered": filtered}
+        return self.learn_planned(batch, planned, weights, seen, labelled, **how)
 
-    def weigh(self, n: int, **given: Any) -> Any:
+    def weigh(
+        self, n: int, *, sample_weight: Any = None, discount: Any = None, time: Any = None
+    ) -> Any:
         """Check weights, discounts and times of n rows."""
-        return row_weights(self.settings.pace, n, self.clock, **given)
+        settings = self.settings
+        if settings.unweighted is not None and sample_weight is discount is time is None:
+            return settings.unweighted
+        given = {"sample_weight": sample_weight, "discount": discount, "time": time}
+        return row_weights(settings.pace, n, self.clock, noted=settings.monitored, **given)
 
     def learn_planned(
         self,
-        batch: Batch,
+        batch: Batch | SparseBatch,
         planned: Planned,
         weights: Any,
         seen: NDArray[np.bool_],
+        labelled: NDArray[np.bool_] | None = None,
         *,
         late: bool = False,
+        filtered: bool = False,
     ) -> list[Run]:
-        """Learn rows whose targets and weights are checked."""
-        self.check_rows(batch)
+        """Learn rows whose targets and weights are checked; without a target time passes alone."""
+        batch = self.check_rows(batch)
+        if late and isinstance(batch, SparseBatch) and not self.sparse:
+            batch = batch.dense()
+        self.check_prior(planned.target)
+        if labelled is not None and not labelled.all():
+            weights, seen = weights.without_targets(~labelled), seen & labelled
+        if self.own is not None:
+            self.own.check(planned.target)
         runs: list[Run] = []
-        start, n = 0, len(batch.numbers)
-        parts = self._parts(n, planned.opened)
+        start, n = 0, count_rows(batch)
+        parts = self._parts(batch, planned.opened)
         if self.engine is None:  # a new model, which is thrown away if its rows are refused
             self.take_target(planned.target)
-        if len(parts) > 1:  # a cell that is refused must be found before the first part is learned
+        if len(parts) > 1 and isinstance(batch, Batch):
+            # a cell that is refused must be found before the first part is learned
             coded = self.code(batch, weights)
             self.coder.rollback()
         made = None
@@ -183,7 +223,9 @@ class Model:
             if late and made is None:
                 made = made_of(self, *(coded if len(parts) > 1 else (rows, widths)))
             of_part = None if made is None else made.cut(part)
-            runs += self.learn_coded(rows, widths, values, weighed, known, opened, of_part)
+            runs += self.learn_coded(
+                rows, widths, values, weighed, known, opened, of_part, filtered=filtered
+            )
             start = part.stop
         self.clock = weights.clock
         # Only differences matter: the count starts anew where no row waits.
@@ -193,7 +235,13 @@ class Model:
             self.learned += int(np.count_nonzero(seen))
         if self.waiting.count:
             self._expire(weights)
+        self.warn()
         return runs
+
+    def warn(self) -> None:
+        """Say what went wrong with own experts, now that everything is learned."""
+        if self.own is not None:
+            self.own.warn()
 
     def _expire(self, weights: Any) -> None:
         """Give up rows that have waited too long now that others came with their labels."""
@@ -205,41 +253,45 @@ class Model:
         self.waiting.give_up(self.waiting.expiring(now))
 
     def _parts(
-        self, n: int, opened: Sequence[tuple[int, Any]]
+        self, batch: Batch | SparseBatch, opened: Sequence[tuple[int, Any]]
     ) -> list[tuple[slice, list[tuple[int, Any]]]]:
-        """Cut rows where labels open features: after a row with a class that was not met before."""
-        if not (self.settings.lags and opened):
+        """Cut rows where labels open features: after a row with a class that was not met before.
+
+        Sparse rows that must be made dense are cut into blocks, so that few are dense at a time.
+        """
+        n = count_rows(batch)
+        ends = [row + 1 for row, _ in opened] if self.settings.lags else []
+        if isinstance(batch, SparseBatch) and not self.sparse:
+            ends += range(DENSE_ROWS, n, DENSE_ROWS)
+        if not ends:
             return [(slice(0, n), list(opened))]
-        parts, start = [], 0
-        for row, label in opened:
-            parts.append((slice(start, row + 1), [(row - start, label)]))
-            start = row + 1
-        if start < n:
-            parts.append((slice(start, n), []))
+        parts = []
+        for start, stop in itertools.pairwise(sorted({0, *ends, n})):
+            mine = [(row - start, label) for row, label in opened if start <= row < stop]
+            parts.append((slice(start, stop), mine))
         return parts
 
     def learn_coded(
         self,
-        rows: Array,
+        rows: Any,
         widths: list[tuple[int, int]],
         values: NDArray[Any],
         weights: Any,
         seen: NDArray[np.bool_],
         opened: list[tuple[int, Any]],
         made: Made | None = None,
+        *,
+        filtered: bool = False,
     ) -> list[Run]:
         """Learn coded rows with their lags, run by run; `made` is what was predicted of them."""
         n = len(rows)
         engine = self.open_engine(widths[0][1], rows)
-        if self.lags is not None and made is not None:
-            self.lags.fill(rows, made.lags)
-        elif self.lags is not None:
-            arrived: NDArray[np.int64] = np.cumsum(seen) - seen
-            self.lags.fill(rows, self.lags.before(values[seen], arrived))
+        self._fill_lags(rows, values, seen, made)
         if self.transform is not None:
             rows = self.seen_by_engine(rows)
             widths = [(0, rows.shape[1])]
-        labels, edges = dict(opened), self._edges(n, widths, opened)
+        doubled = [] if made is None else self._doubled(seen)
+        labels, edges = dict(opened), self._edges(n, widths, opened, doubled)
         runs = []
         for start, stop, width in edges:
             before = self.target
@@ -252,27 +304,69 @@ class Model:
             outputs = np.empty(coded.shape)
             some, weighed = rows, weights
             if width < rows.shape[1] or stop - start < n:
-                some, weighed = np.ascontiguousarray(rows[part, :width]), weights.cut(part)
+                some, weighed = self._cut(rows, part, width), weights.cut(part)
             pace, gain = weighed.per_row
-            if made is None:
-                engine.learn(some, coded, pace, gain, outputs)
-                active = before.active(outputs)
+            how: tuple[Any, ...] = (some, coded, pace, gain, outputs)
+            own: tuple[Array, ...] = ()
+            if self.own is not None:
+                own = (self.own.learn(self, some, values[part], seen[part], weighed.times, before),)
+            shown = None
+            if made is not None:
+                active = made.learn(self, before, part, how, own)
             else:
-                active = made.learn(self, before, part, (some, coded, pace, gain, outputs))
-            monitored = self.observe(active, before.active(coded), values[part], seen[part])
-            runs.append(Run(before, active, monitored))
+                if filtered and isinstance(engine, Filter):
+                    shown = learn_filtered(engine, *how)
+                elif isinstance(some, SparseBatch):
+                    some.learn_by(engine, *how[1:])
+                else:
+                    engine.learn(*how, *own)
+                active = before.active(outputs)
+            judged = (active, before.active(coded), values[part], seen[part])
+            said = None if made is None else made.said[part]
+            monitored = self.observe(some, *judged, weighed.times, said, weighed.when)
+            runs.append(Run(before, active if shown is None else before.active(shown), monitored))
             self.settle(before)
+            if made is not None and stop in doubled:
+                made.remake(self, rows, stop)
         if self.lags is not None:
             self.lags.add(values[seen])
         return runs
 
+    def _fill_lags(
+        self, rows: Any, values: NDArray[Any], seen: NDArray[np.bool_], made: Made | None
+    ) -> None:
+        """Write the labels known when each row came into its first columns."""
+        if self.lags is None:
+            return
+        if made is not None:
+            self.lags.fill(rows, made.lags)
+            return
+        arrived: NDArray[np.int64] = np.cumsum(seen) - seen
+        self.lags.fill(rows, self.lags.before(values[seen], arrived))
+
+    @staticmethod
+    def _cut(rows: Array | SparseBatch, part: slice, width: int) -> Array | SparseBatch:
+        if isinstance(rows, SparseBatch):
+            return rows[part]
+        return np.ascontiguousarray(rows[part, :width])
+
+    def _doubled(self, seen: NDArray[np.bool_]) -> list[int]:
+        """Return after which rows there are twice as many labels as the last time."""
+        counts = self.learned + np.cumsum(seen)
+        doubled = seen & (counts & (counts - 1) == 0)
+        return (np.flatnonzero(doubled) + 1).tolist()
+
     def _edges(
-        self, n: int, widths: list[tuple[int, int]], opened: list[tuple[int, Any]]
+        self,
+        n: int,
+        widths: list[tuple[int, int]],
+        opened: list[tuple[int, Any]],
+        doubled: list[int],
     ) -> list[tuple[int, int, int]]:
         """Return runs of rows during which nothing is opened, as (start, stop, width)."""
-        if len(widths) == 1 and not opened and self.monitor is None:
+        if len(widths) == 1 and not opened and not doubled and self.monitor is None:
             return [(0, n, widths[0][1])]
-        cuts = {0, n, *(row for row, _ in widths)}
+        cuts = {0, n, *(row for row, _ in widths), *doubled}
         cuts.update(at for row, _ in opened for at in (row, row + 1))
         if self.monitor is not None:
             cuts.update(range(self.monitor.rows_to_stride(), n, STRIDE))
@@ -291,10 +385,48 @@ class Model:
 
     # -- steps of learning, for labels known at once and for those that come late ---------------
 
-    def check_rows(self, batch: Batch) -> None:
-        """Refuse rows that this model cannot take."""
+    def check_rows(self, batch: Batch | SparseBatch) -> Batch | SparseBatch:
+        """Return rows as this model takes them; refuse those that it cannot take."""
+        if isinstance(batch, SparseBatch) or self.sparse:
+            if self.engine is None and self.settings.storage is not None:
+                self.sparse = True
+            batch = as_taken(batch, self.settings, self.sparse)
         if self.transform is not None:
+            assert isinstance(batch, Batch)
             self.transform.check(batch)
+        if self.settings.prior is not None:
+            self._check_columns(batch, self.settings.prior)
+        return batch
+
+    def _check_columns(self, batch: Batch | SparseBatch, prior: Prior) -> None:
+        """Refuse columns that a prior of their weights does not fit."""
+        constant = bool(self.settings.fit_intercept)
+        if self.engine is None:
+            check_sizes(prior, batch.shape[1], constant)
+        if isinstance(batch, SparseBatch):
+            return
+        count = prior.weights - constant
+        text = next((j for j in batch.texts if j < count), None)
+        if text is not None:
+            name = repr(batch.names[text]) if batch.names else str(text)
+            raise ValueError(
+                f"column {name} holds text, which has a weight per text: prior_mean and "
+                "prior_covariance are of columns of numbers; put texts behind those, or code them "
+                "as numbers before"
+            )
+
+    def check_prior(self, target: Target) -> None:
+        """Refuse targets that a prior mean does not fit."""
+        prior = self.settings.prior
+        if prior is None or prior.mean is None or not target.known:
+            return
+        mean = prior.mean
+        outputs = 1 if mean.ndim == 1 else len(mean)
+        if outputs != target.width:
+            raise ValueError(
+                f"prior_mean is of {outputs} targets but y has {target.width}: give a row of "
+                "weights per target"
+            )
 
     def column_ids(self, batch: Batch) -> Sequence[int]:
         """Return the columns of a batch as the coder knows them."""
@@ -305,12 +437,17 @@ class Model:
         return [known.setdefault(name, len(known)) for name in batch.names]
 
     def code(
-        self, batch: Batch, weights: Any, *, refusable: bool = True
-    ) -> tuple[Array, list[tuple[int, int]]]:
+        self, batch: Batch | SparseBatch, weights: Any, *, refusable: bool = True
+    ) -> tuple[Any, list[tuple[int, int]]]:
         """Code rows and take over what they show of their columns.
 
         A warning that is turned into an error leaves everything as it was, if `refusable`.
         """
+        if isinstance(batch, SparseBatch):
+            if self.sparse:
+                self.columns = batch.width
+                return batch, [(0, batch.width)]
+            batch = batch.dense()
         if self.settings.lags and self.lags is None:
             self.open_lags()
         columns = self.column_ids(batch)
@@ -344,10 +481,12 @@ class Model:
             elif more:
                 self.engine.add_outputs(more)
             if self.monitor is not None:
-                self.monitor = new_monitor(target)
+                before, self.monitor = self.monitor, new_monitor(target, self.engine.features)
+                self.monitor.rows, self.monitor.came = before.rows, before.came
+                self.monitor.time = before.time
         self.target = target
 
-    def open_engine(self, width: int, rows: Array) -> Engine:
+    def open_engine(self, width: int, rows: Any) -> Engine:
         """Return the engine; make it for the first row, which has `width` coded columns."""
         if self.engine is None:
             if self.transform is not None:
@@ -359,19 +498,42 @@ class Model:
                 settings.rule,
                 settings.features,
                 fit_intercept=bool(settings.fit_intercept),
-                prior_variance=settings.prior_variance,
+                prior_variance=settings.largest_prior,
                 cap=settings.cap,
+                storage=settings.storage,
+                guarantee=bool(settings.guarantee),
+                own=len(settings.experts or ()),
             )
-            if settings.several_experts:
-                self.monitor = new_monitor(self.target)
+            if settings.prior is not None:
+                self._set_prior(settings.prior)
+            if settings.monitored:
+                self.monitor = new_monitor(self.target, width)
             self.use_threads(settings.threads)
         return self.engine
+
+    def _set_prior(self, prior: Prior) -> None:
+        """Let a new filter believe what the settings say."""
+        mean, new = prior.mean, self.engine
+        assert isinstance(new, Filter)
+        if mean is not None and not self.target.known and mean.ndim == 2 and len(mean) > 1:
+            raise ValueError(
+                "prior_mean is of several targets, and the first rows came without any: give the "
+                "first rows with their targets"
+            )
+        set_prior(new, prior, self.lag_columns)
 
     def use_threads(self, threads: int) -> None:
         """Let experts learn on so many threads from now on."""
         self.settings = replace(self.settings, threads=threads)
         if isinstance(self.engine, Bank):
             self.engine.threads = threads
+
+    @property
+    def width(self) -> int:
+        """How many columns the engine sees of rows, before a transformer."""
+        if not self.sparse:
+            return self.coder.width
+        return len(self.ids) if self.by_name else self.columns
 
     def open_lags(self) -> None:
         """Make room for the labels that are features."""
@@ -423,21 +585,89 @@ class Model:
             self.monitor.add_classes(max(target.calibrated - known, 0))
 
     def observe(
-        self, predicted: Array, coded: Array, labels: NDArray[Any], seen: NDArray[np.bool_]
+        self,
+        X: Array,
+        predicted: Array,
+        coded: Array,
+        labels: NDArray[Any],
+        seen: NDArray[np.bool_],
+        times: Array | None = None,
+        said: Array | None = None,
+        when: NDArray[Any] | None = None,
     ) -> Any:
-        """Let the monitor see rows that were just learned, up to its next stride at most."""
+        """Let the monitor see rows that were just learned, up to its next stride at most.
+
+        A row that counts no times, of which the coder learned nothing, is as if left out. `said` is
+        what the monitor said of rows whose targets come late.
+        """
         monitor = self.monitor
         if monitor is None:
             return None
+        self.look_at(X, predicted, coded, at_once(seen, times), when=when)
+        if said is None or not isinstance(monitor, NumberMonitor):
+            return self.judge(predicted, coded, labels, seen)
+        monitor.rows += int(np.count_nonzero(~seen))
+        return self.replay_monitor(~np.flatnonzero(seen), predicted, coded, said)
+
+    def look_at(
+        self,
+        X: Array,
+        predicted: Array,
+        coded: Array,
+        order: NDArray[np.int64],
+        numbers: NDArray[np.int64] | None = None,
+        when: NDArray[Any] | None = None,
+    ) -> None:
+        """Let the monitor look for sudden change, see `Monitor.look_at`."""
+        monitor = self.monitor
+        assert monitor is not None
+        if not monitor.knows_columns or X.shape[1] > monitor.watch.features:
+            monitor.know_columns(X.shape[1], *self._gaps(X.shape[1]))
+        monitor.look_at(X, predicted, coded, order, self.weight_names, numbers, when)
+
+    def _gaps(self, width: int) -> tuple[list[int], bool]:
+        """Return of the first coded columns what `Monitor.know_columns` wants to know."""
+        if self.transform is not None:
+            return [-2] * self.lag_columns + [-1] * (width - self.lag_columns), True
+        gaps, columns = [-2] * width, self.coder.describe()
+        for column in columns:
+            if column["kind"] == "number" and column["place"] < width:
+                gaps[column["place"]] = -1 if column["gap"] is None else column["gap"]
+        # One that was always missing may become a number or a text.
+        return gaps, all(column["kind"] is not None for column in columns)
+
+    def judge(
+        self, predicted: Array, coded: Array, labels: NDArray[Any], seen: NDArray[np.bool_]
+    ) -> Any:
+        """Let the monitor say what was known of rows that it has looked at."""
+        monitor = self.monitor
+        assert monitor is not None
         monitored = monitor.learn(predicted, coded, labels, seen)
+        self._close()
+        return monitored
+
+    def replay_monitor(
+        self, order: NDArray[np.int64], predicted: Array, coded: Array, said: Array
+    ) -> Array:
+        """Let the monitor of numbers go through rows and targets, see `NumberMonitor.replay`."""
+        assert isinstance(self.monitor, NumberMonitor)
+        widths = self.monitor.replay(order, predicted, coded, said)
+        self._close()
+        return widths
+
+    def _close(self) -> None:
+        """At a stride of the monitor: say what moved at its alarms."""
+        monitor = self.monitor
+        assert monitor is not None
         if monitor.open and monitor.rows % STRIDE == 0:
             monitor.close(moved_weights_of(self))
-        return monitored
 
     def _warn_of_fast_forgetting(self, width: int) -> None:
         """Warn where `width` coded columns are too many, if they have not been before."""
         rule, engine = self.settings.rule, self.engine
         if self.settings.several_experts or not isinstance(rule, ByRows):
+            return
+        if self.settings.storage is not None:  # its prior does not fade
             return
         before = 0 if engine is None else engine.features + bool(self.settings.fit_intercept)
         d = width + bool(self.settings.fit_intercept)
@@ -452,9 +682,11 @@ class Model:
 
     # -- predicting ---------------------------------------------------------------------------
 
-    def predict(self, batch: Batch) -> Array:
+    def predict(self, batch: Batch | SparseBatch) -> Array:
         """Return the outputs that make the predictions of rows, with the model as it is now."""
-        self.check_rows(batch)
+        batch = self.check_rows(batch)
+        if isinstance(batch, SparseBatch):
+            return self._predict_sparse(batch)
         try:
             rows = self.coder.code_to_predict(
                 batch.numbers, batch.texts, self.column_ids(batch), batch.gaps
@@ -462,6 +694,17 @@ class Model:
         except KindError as error:
             refuse_kind(batch, error)
         return self.outputs_of(rows)
+
+    def _predict_sparse(self, batch: SparseBatch) -> Array:
+        if not self.sparse:
+            blocks = range(0, len(batch), DENSE_ROWS)
+            return np.concatenate(
+                [self.predict(batch[at : at + DENSE_ROWS].dense()) for at in blocks]
+            )
+        assert self.engine is not None
+        outputs = np.empty((len(batch), self.engine.outputs))
+        batch.predict_by(self.engine, outputs)
+        return self.target.active(outputs)
 
     def outputs_of(self, rows: Array) -> Array:
         """Return the active outputs of coded rows, with the labels known now."""
@@ -472,8 +715,13 @@ class Model:
             none = np.empty((0, self.lags.recent.shape[1]))
             self.lags.fill(rows, self.lags.before(none, np.zeros(n, np.int64)))
         outputs = np.empty((n, self.engine.outputs))
-        self.engine.predict(np.ascontiguousarray(self.seen_by_engine(rows)), outputs)
+        X = np.ascontiguousarray(self.seen_by_engine(rows))
+        self.engine.predict(X, outputs, *self.answers(X))
         return self.target.active(outputs)
+
+    def answers(self, X: Array) -> tuple[Array, ...]:
+        """Return what own experts say of rows that the engine sees; nothing without any."""
+        return () if self.own is None else (self.own.answers(self, X),)
 
     def seen_by_engine(self, rows: Array) -> Array:
         """Return coded rows as the engine sees them: through the transformer, if there is one."""
@@ -499,6 +747,8 @@ class Model:
             given: Sequence[Any] = list(self.ids)
         else:
             given = self.names or [f"x{j}" for j in range(self.columns)]
+        if self.sparse:
+            return [str(name) for name in given]
         names = [str(name) for name in self.coder.labels(list(given))]
         if self.lags is not None:
             labels = [str(label) for label in getattr(self.target, "order", ())]

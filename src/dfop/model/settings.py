@@ -8,7 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dfop.engines import is_bank
+from dfop.engines.prior import Prior, checked_covariance, checked_mean
 from dfop.forgetting import Automatic, ByClock, Forgetting, as_rule, seconds_of
+from dfop.rows.weights import RowTimes, RowWeights, constant_weights
 
 
 @dataclass(frozen=True)
@@ -30,12 +32,25 @@ class Settings:
     lags: int = 0
     fit_intercept: bool = True
     prior_variance: float | None = None
+    prior_mean: Any = None
+    prior_covariance: Any = None
+    """Tuples, or None; `prior` has them as arrays."""
     cap: float | None = 1e6
     pending_limit: int = 100_000
     pending_expiry: int | float | None = None
     """A whole number of rows, or a float: seconds."""
     max_classes: int = 1000
     max_features: int = 1000
+    storage: int | None = None
+    """How many directions a sketch keeps; None: all, exactly."""
+    guarantee: bool = False
+    """Whether the sketch bounds what it leaves out."""
+    monitor: bool = False
+    """Whether a single filter has a monitor, too; a bank always has one."""
+    semi: bool = False
+    """Whether targets may be missing."""
+    experts: tuple[Any, ...] | None = None
+    """The user's own, beside those of the bank; None: there are none."""
     threads: int = 1
     """The one that may change at any time, as no result depends on it."""
 
@@ -46,8 +61,18 @@ class Settings:
         expiry = parameters.get("pending_expiry")
         if isinstance(expiry, str):
             parameters["pending_expiry"] = seconds_of(expiry)
+        for name, check in (
+            ("prior_mean", checked_mean),
+            ("prior_covariance", checked_covariance),
+        ):
+            if parameters.get(name) is not None:
+                parameters[name] = check(parameters[name])
+        experts = parameters.get("experts")
+        if isinstance(experts, list | tuple):
+            parameters["experts"] = tuple(experts) or None
         given = cls(rule, **parameters)
         _check_prior(given.prior_variance, given.cap)
+        _check_matrix(given)
         _check_features(given.features)
         _check_whole(
             "lags", given.lags, 0, 1000, "how many of the last labels are features of a row"
@@ -59,6 +84,9 @@ class Settings:
             "threads", given.threads, 1, 256, "on how many threads the experts learn (1: no others)"
         )
         _check_expiry(given.pending_expiry, rule)
+        _check_storage(given)
+        _check_truth("monitor", given.monitor, "whether a single filter keeps an eye on its errors")
+        _check_truth("semi", given.semi, "whether rows may come without a target")
         if isinstance(rule, ByClock) and given.several_experts:
             raise ValueError(
                 f'features={given.features!r} needs a forgetting by rows, or "auto": several '
@@ -70,12 +98,30 @@ class Settings:
         # Asked of every row, so worked out once.
         several = is_bank(self.rule, self.features)
         object.__setattr__(self, "several_experts", several)
+        object.__setattr__(self, "monitored", several or bool(self.monitor))
+        believed = self.prior_mean is not None or self.prior_covariance is not None
+        prior = Prior.of(self.prior_mean, self.prior_covariance) if believed else None
+        object.__setattr__(self, "prior", prior)
         object.__setattr__(self, "pace", Automatic() if several else self.rule)
+        object.__setattr__(self, "unweighted", constant_weights(self.pace))
 
     several_experts: ClassVar[bool]
     """Whether the engine is a bank."""
+    monitored: ClassVar[bool]
+    """Whether there are intervals, calibrated probabilities and alarms."""
+    prior: ClassVar[Prior | None]
+    """What more is believed of the weights than one variance."""
     pace: ClassVar[Forgetting]
     """The rule by which rows are weighted: a bank's experts have each their own."""
+    unweighted: ClassVar[RowWeights | RowTimes | None]
+    """What rows weigh of which nothing is said; None where their time must be."""
+
+    @property
+    def largest_prior(self) -> float | None:
+        """The variance of a weight of which nothing else is believed."""
+        if self.prior is None or self.prior.covariance is None:
+            return self.prior_variance
+        return float(self.prior.covariance.diagonal().max())
 
     @property
     def transformer(self) -> Any:
@@ -112,6 +158,21 @@ def _check_prior(prior_variance: Any, cap: Any) -> None:
         )
 
 
+def _check_matrix(given: Settings) -> None:
+    if given.prior is None:
+        return
+    name = "prior_mean" if given.prior_mean is not None else "prior_covariance"
+    if given.several_experts or given.transformer is not None:
+        raise ValueError(
+            f"{name} is of the weights of a single filter on the columns as they are: give a "
+            'forgetting, such as 0.001, and features="linear"'
+        )
+    if given.prior_covariance is not None and given.prior_variance is not None:
+        raise ValueError(
+            "give prior_variance or prior_covariance, not both: each says how sure the prior is"
+        )
+
+
 def _check_features(features: Any) -> None:
     named = isinstance(features, str) and features in ("auto", "linear", "rff", "poly")
     if not (named or (hasattr(features, "fit") and hasattr(features, "transform"))):
@@ -127,6 +188,36 @@ def _check_whole(name: str, value: Any, least: int, most: int, meaning: str) -> 
         raise ValueError(
             f"{name}={value!r} must be a whole number from {least} to {most}: {meaning}"
         )
+
+
+def _check_storage(given: Settings) -> None:
+    _check_truth("guarantee", given.guarantee, "whether storage= bounds what it leaves out")
+    if given.storage is None:
+        if given.guarantee:
+            raise ValueError(
+                "guarantee=True is of a sketch: give its size, such as storage=20, or set it back "
+                "to False"
+            )
+        return
+    _check_whole(
+        "storage", given.storage, 1, 1000, "how many directions are kept beside a diagonal"
+    )
+    if given.several_experts:
+        raise ValueError(
+            f"storage={given.storage} needs a single filter: give a forgetting such as "
+            'forgetting=0.0001 and features="linear", or set it back to None'
+        )
+    for name in ("prior_mean", "prior_covariance", "monitor", "semi"):
+        if getattr(given, name) not in (None, False):
+            raise ValueError(
+                f"{name}= needs the whole covariance, of which storage={given.storage} keeps a "
+                "sketch: leave out one of them"
+            )
+
+
+def _check_truth(name: str, value: Any, meaning: str) -> None:
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name}={value!r} must be True or False: {meaning}")
 
 
 def _check_expiry(expiry: Any, rule: Forgetting) -> None:

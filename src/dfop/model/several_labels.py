@@ -36,6 +36,10 @@ class SeveralLabels:
 
     def with_classes(self, labels: NDArray[Any] | None, classes: Any) -> SeveralLabels:
         """Return the target with the classes given, or those found in `labels`."""
+        if isinstance(classes, str):
+            raise ValueError(
+                f"classes={classes!r} is for one label a row: list those of each target"
+            )
         if labels is not None and classes is not None and len(classes) != labels.shape[1]:
             raise ValueError(f"classes must list the labels of each of {labels.shape[1]} targets")
         if classes is None:

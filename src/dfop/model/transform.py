@@ -13,6 +13,9 @@ from dfop.rows.checks import as_numbers, check_finite
 
 Array = NDArray[np.float64]
 
+MOST_COLUMNS = 5_000
+"""That a transformer may make: a filter of so many has 100 MB."""
+
 
 class Transform:
     """A transformer, fitted to the first row.
@@ -37,6 +40,14 @@ class Transform:
                 "encoding of your own"
             )
         fitted = self.fitted or clone(self.transformer).fit(batch.numbers[:1])
+        if self.fitted is None:
+            width = np.shape(fitted.transform(batch.numbers[:1]))[-1]
+            if width > MOST_COLUMNS:
+                raise ValueError(
+                    f"features={self.transformer!r} makes {width} columns of {batch.shape[1]}, "
+                    f"more than {MOST_COLUMNS}: a filter keeps the square of that many numbers; "
+                    "make fewer, or transform the rows yourself and give them with storage=64"
+                )
         columns = as_numbers(fitted.transform(batch.numbers), "features(X)")
         check_finite(columns, "features(X)")
         self.fitted = fitted

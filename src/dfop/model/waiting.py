@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import warnings
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from .keys import Key, KeyPlaces, Keys
-from .queues import Places, Queue, RaggedQueue
+from dfop.rows.sparse import SparseBatch
+
+from .keys import Key, KeyPlaces, Keys, Places, Queue, RaggedQueue
 
 Array = NDArray[np.float64]
+Coder = Callable[["Kept"], Array]
+Remake = Callable[[Array, Array], None]
 
 _FEW = 64  # places that are empty are no matter
 
@@ -39,24 +42,51 @@ class Kept(NamedTuple):
     """How many numbers are kept of what its experts made of each row; 0 if nothing is."""
     made: NDArray[np.floating[Any]]
     """These numbers."""
+    said_widths: Places
+    """How many numbers are kept of what the monitor said of each row; 0 if nothing is."""
+    said: Array
+    """These numbers."""
 
     @classmethod
-    def of(cls, rows: Array, stamps: Array, arrived: Array, predicted: Array, made: Array) -> Kept:
-        """Take what must be kept of coded rows; `made` begins with NaN where it is not known."""
-        at, columns = np.nonzero(rows)
-        known = ~np.isnan(made[:, :1]).all(axis=1)
+    def of(
+        cls,
+        rows: Array | SparseBatch,
+        stamps: Array,
+        arrived: Array,
+        predicted: Array,
+        made: Array,
+        said: Array,
+    ) -> Kept:
+        """Take what must be kept of coded rows.
+
+        What was `made` and `said` begins with NaN where it is not known.
+        """
+        if isinstance(rows, SparseBatch):
+            cells, columns, values = np.diff(rows.starts), rows.columns, rows.values
+        else:
+            at, held = np.nonzero(rows)
+            cells, columns = np.bincount(at, minlength=len(rows)), held.astype(np.int32)
+            values = rows[at, held]
+        made_widths, made = _known(made)
+        said_widths, said = _known(said)
         n, width = predicted.shape
         return cls(
-            np.bincount(at, minlength=n),
-            columns.astype(np.int32),
-            rows[at, columns],
+            cells,
+            columns,
+            values,
             stamps,
             arrived,
             np.full(n, width),
             predicted.ravel(),
-            np.where(known, made.shape[1], 0),
-            made[known].ravel(),
+            made_widths,
+            made,
+            said_widths,
+            said,
         )
+
+    def sparse(self, width: int) -> SparseBatch:
+        """Return rows as wide as they would be now, by their non-zeros."""
+        return SparseBatch.of(self.cells, self.columns, self.values, width)
 
     def dense(self, width: int) -> Array:
         """Return rows as wide as they would be coded now: what is new since was 0 then."""
@@ -77,9 +107,36 @@ class Kept(NamedTuple):
                 out[known] = np.tile(made, width // found)
         return out
 
+    def said_of(self, width: int) -> Array:
+        """Return what the monitor said of rows, NaN where that is not known."""
+        out = np.full((len(self.said_widths), width), np.nan)
+        for found in np.unique(self.said_widths[self.said_widths > 0]).tolist():
+            known = self.said_widths == found
+            said = self.said[np.repeat(known, self.said_widths)].reshape(-1, found)
+            out[known] = said_of_more(said, width)
+        return out
+
     def outputs(self) -> list[Array]:
         """Return what was predicted of each row."""
         return np.split(self.predicted, np.cumsum(self.widths))[:-1]
+
+
+def said_of_more(said: Array, width: int) -> Array:
+    """Return what the monitor said of rows, as it would be of more targets.
+
+    Before the first label it was not known how many there are: everything was possible of all.
+    """
+    if said.shape[1] == width:
+        return said
+    out = np.full((len(said), width), np.inf)
+    out[:, 0] = said[:, 0]
+    return out
+
+
+def _known(numbers: Array) -> tuple[Places, Array]:
+    """Return how many of each row's numbers are kept, none if the first is NaN, and these."""
+    known = ~np.isnan(numbers[:, :1]).all(axis=1)
+    return np.where(known, numbers.shape[1], 0), numbers[known].ravel()
 
 
 class WaitingRows:
@@ -108,6 +165,7 @@ class WaitingRows:
         self._cells = RaggedQueue(np.int32, np.float64)
         self._predicted = RaggedQueue(np.float64)
         self._made = RaggedQueue(self.made_dtype)
+        self._said = RaggedQueue(np.float64)
         self._stamps, self._arrived = Queue(np.float64), Queue(np.float64)
 
     def __len__(self) -> int:
@@ -224,6 +282,7 @@ class WaitingRows:
         self._cells.add(rows.cells, rows.columns, rows.values)
         self._predicted.add(rows.widths, rows.predicted)
         self._made.add(rows.made_widths, rows.made)
+        self._said.add(rows.said_widths, rows.said)
         self._stamps.add(rows.stamps)
         self._arrived.add(rows.arrived)
 
@@ -233,11 +292,46 @@ class WaitingRows:
         widths, (predicted,) = self._predicted.take(places)
         made_widths, (made,) = self._made.take(places)
         stamps, arrived = self._stamps.values[places], self._arrived.values[places]
-        return Kept(cells, columns, values, stamps, arrived, widths, predicted, made_widths, made)
+        said_widths, (said,) = self._said.take(places)
+        return Kept(
+            cells,
+            columns,
+            values,
+            stamps,
+            arrived,
+            widths,
+            predicted,
+            made_widths,
+            made,
+            said_widths,
+            said,
+        )
 
     def all_kept(self) -> Kept:
         """Return what is kept of all rows, oldest first."""
         return self.kept(self._places.here)
+
+    def remake(self, but: Places, width: int, *, alike: bool, code: Coder, remake: Remake) -> None:
+        """Let an engine predict rows once more, all but those at some places.
+
+        Parameters
+        ----------
+        but : array of int
+            Places of rows that are left out.
+        width, alike
+            How many numbers an engine puts down of a row now, as in `Kept.made_of`.
+        code : callable
+            Makes of what is kept rows as the engine sees them.
+        remake : callable
+            Overwrites what was made of rows.
+        """
+        places = np.setdiff1d(self._places.here, but, assume_unique=True)
+        if not len(places):
+            return
+        rows = self.kept(places)
+        made = rows.made_of(width, alike=alike)
+        remake(code(rows), made)
+        self._made.replace(places, *_known(made))
 
     def remove(self, keys: Keys, places: Places) -> None:
         """Stop waiting for the labels of rows."""
@@ -245,7 +339,7 @@ class WaitingRows:
             return
         self.count -= len(places)
         front = self._places.remove(keys, places)
-        for rows in (self._cells, self._predicted, self._made):
+        for rows in (self._cells, self._predicted, self._made, self._said):
             rows.drop(front)
         for times in (self._stamps, self._arrived):
             times.drop(front)

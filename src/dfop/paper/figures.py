@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dfop.plotting import COLOURS, GREY, MANY, draw_lines, named_lines, panels
+from dfop.insight.plotting import COLOURS, GREY, MANY, draw_lines, named_lines, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -122,7 +122,7 @@ def _picture(found: dict[tuple[str, str], dict[str, Any]]) -> "Figure":
                 changes=first["changes"],
             )
     figure.suptitle(
-        "Holdout accuracy: it falls at a change (dotted); DFOP and DWM recover, RLS does not",
+        "Accuracy on fresh rows of the present concept, which changes at the dotted lines",
         x=0.01,
         ha="left",
     )

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import joblib
 from sklearn.exceptions import ConvergenceWarning
 
-from dfop import plotting
 from dfop.evaluation.journal import Journal
+from dfop.insight import plotting
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -103,20 +103,30 @@ class Run:
         parts = [f"# {title}"]
         if self.quick:
             parts.append(
-                f"Quick run: {self.trials} trials, streams cut to {QUICK_ROWS:,} rows. It shows "
-                "that everything works; the numbers are not the paper's experiment."
+                f"{self._quick_run}. It shows that everything works; the numbers are not the "
+                "paper's experiment."
             )
         self._write(f"{name}.md", "\n\n".join([*parts, *paragraphs]) + "\n")
 
     def save(self, name: str, draw: Callable[[], "Figure"]) -> None:
-        """Draw a picture and save it as PNG and SVG; without matplotlib, say so."""
+        """Draw a picture and save it as PNG and SVG; without matplotlib, say so.
+
+        The title of a quick run's picture says what it is.
+        """
         if importlib.util.find_spec("matplotlib") is None:
             self.say(f"{name}: no picture; pip install 'dfop[plot]'")
             return
         figure = draw()
+        if self.quick:
+            title = "\n".join(filter(None, [f"{self._quick_run}.", figure.get_suptitle()]))
+            figure.suptitle(title, x=0.01, ha="left", fontsize=10)
         self.folder.mkdir(parents=True, exist_ok=True)
         for ending in ("png", "svg"):
             plotting.save(figure, self.folder / f"{name}.{ending}")
+
+    @property
+    def _quick_run(self) -> str:
+        return f"Quick run: {self.trials} trials, streams cut to {QUICK_ROWS:,} rows"
 
     def _write(self, name: str, text: str) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)

@@ -157,7 +157,7 @@ def _picture(at: NDArray[Any], found: dict[float, dict[str, Any]]) -> "Figure":
         ylabel="||w - w_hat||", ylim=(0, top), changes=changes,
     )  # fmt: skip
     figure.suptitle(
-        "Regression hyperplane: with forgetting the error settles after each change (dotted)",
+        "Regression hyperplane: its weights change at the dotted lines",
         x=0.01,
         ha="left",
     )

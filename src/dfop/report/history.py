@@ -51,7 +51,7 @@ class History:
     """What a report tells of a stream: fed batch by batch, the same however rows are cut.
 
     The memory it takes does not grow with the stream: figures are kept of at most 1000 pieces,
-    looks at the model at most 256 times, the last alarms 1000 times.
+    looks at the model at most 128 times, the last alarms 1000 times.
 
     Parameters
     ----------
@@ -183,9 +183,18 @@ class History:
         self._calibrate(sure, rows["error"])
         self._keep_time(seconds, dates)
 
-    def look(self, model: Any) -> None:
-        """Read off the model how it is now, and its alarms; also once at the end."""
-        self.looks.take(model, self.rows)
+    def look(self, model: Any, *, due: bool | None = None) -> None:
+        """Read off the model how it is now, and its alarms; also once at the end.
+
+        Parameters
+        ----------
+        model : DFOPRegressor or DFOPClassifier
+            What learns.
+        due : bool, optional
+            Whether the look is one of the curve; by default after `rows_to_look` rows. Where labels
+            come late, after so many rows that were predicted.
+        """
+        self.looks.take(model, self.rows, due=due)
         alarms = getattr(model, "alarms_", None) if self.looks.last is not None else None
         if alarms is not None:
             self.alarms = [_described(alarm) for alarm in alarms[-MOST_ALARMS:]]
@@ -350,6 +359,7 @@ def _described(alarm: Any) -> dict[str, Any]:
         "row": int(alarm.row),
         "began": int(alarm.began),
         "kind": str(getattr(alarm, "kind", "errors")),
+        "time": getattr(alarm, "moment", None),
         "moved": {str(name)[:200]: float(z) for name, z in list(alarm.moved.items())[:3]},
     }
 

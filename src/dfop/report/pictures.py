@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dfop.plotting import COLOURS, GREY, name_ends, panels
+from dfop.insight.plotting import COLOURS, GREY, name_ends, panels
 from dfop.rows.extras import need
 
 from .curves import (

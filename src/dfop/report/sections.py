@@ -263,6 +263,11 @@ def sureness_section(history: History, summary: dict[str, Any]) -> str:
     return ""
 
 
+def _problem(example: dict[str, Any]) -> str:
+    """Return what is wrong with a bad row, without what to do about it in Python."""
+    return str(example["message"]).partition("; ")[0]
+
+
 def bad_section(history: History, summary: dict[str, Any]) -> str:
     """Return bad rows by kind, and the first ones.
 
@@ -280,7 +285,7 @@ def bad_section(history: History, summary: dict[str, Any]) -> str:
         for kind, count in kinds.items()
     )
     first = "".join(
-        f'<tr><td class="number">{example["row"]:,}</td><td>{marked_up(example["message"], 200)}'
+        f'<tr><td class="number">{example["row"]:,}</td><td>{marked_up(_problem(example), 200)}'
         "</td></tr>"
         for example in history.bad["examples"]
     )

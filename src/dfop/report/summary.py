@@ -102,7 +102,8 @@ def _features(history: History) -> list[dict[str, Any]]:
 
 
 def _alarm(history: History, alarm: dict[str, Any]) -> dict[str, Any]:
-    return {**alarm, "time": time_of_row(history, alarm["row"])}
+    when = alarm.get("time")  # a model that was told no times knows about when
+    return {**alarm, "time": time_of_row(history, alarm["row"]) if when is None else when}
 
 
 def time_of_row(history: History, row: int) -> str | float | None:

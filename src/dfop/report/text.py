@@ -6,9 +6,10 @@ import html
 import json
 import math
 import unicodedata
-from typing import Any
+from typing import Any, TypeGuard
 
 LONGEST = 60
+UNKNOWN = "n/a"
 
 
 def shown(text: Any, longest: int = LONGEST) -> str:
@@ -92,6 +93,10 @@ def embedded(value: Any) -> str:
     return text
 
 
+def _is_known(figure: float | None) -> TypeGuard[float]:
+    return figure is not None and math.isfinite(figure)
+
+
 def number(value: float | None, digits: int = 3) -> str:
     """Write a number with a few significant digits.
 
@@ -111,8 +116,8 @@ def number(value: float | None, digits: int = 3) -> str:
     >>> number(1234567), number(0.012345), number(1.5e-9), number(None)
     ('1,234,567', '0.0123', '1.5e-09', 'n/a')
     """
-    if value is None or not math.isfinite(value):
-        return "n/a"
+    if not _is_known(value):
+        return UNKNOWN
     if float(value).is_integer() and abs(value) < 1e9:
         return f"{int(value):,}"
     if 1000 <= abs(value) < 1e9:
@@ -137,8 +142,8 @@ def percent(share: float | None) -> str:
     >>> percent(0.1234), percent(0.0004), percent(1), percent(None)
     ('12.3 %', '0.04 %', '100 %', 'n/a')
     """
-    if share is None or not math.isfinite(share):
-        return "n/a"
+    if not _is_known(share):
+        return UNKNOWN
     value = 100.0 * share
     if value in (0.0, 100.0):
         return f"{value:.0f} %"
@@ -162,8 +167,8 @@ def size(count: float | None) -> str:
     >>> size(1500), size(2_500_000)
     ('1.5 kB', '2.5 MB')
     """
-    if count is None or not math.isfinite(count):
-        return "n/a"
+    if not _is_known(count):
+        return UNKNOWN
     for unit, least in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if count >= least:
             return f"{count / least:.3g} {unit}"

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dfop.plotting import COLOURS, GREY
+from dfop.insight.plotting import COLOURS, GREY
 from dfop.rows.extras import need
 
 from .curves import forgetting_curve, influence_curves, recent_errors, settled_from

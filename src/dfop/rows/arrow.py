@@ -7,6 +7,7 @@ cell is refused, the row is looked for afterwards.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,28 @@ from .extras import need
 
 LARGEST = 2.0**500
 """Numbers beyond this are refused, as infinity is."""
+
+
+@cache
+def _arrow(purpose: str | None = None) -> Any:
+    return need("pyarrow", extra="data", purpose=purpose)
+
+
+def reader_of(data: bytes) -> Any:
+    """Return bytes as a file for Arrow's parsers, in memory of Arrow's own.
+
+    Its threads may let go of a file later than the parser returns. Memory that belongs to Python
+    they cannot free while Python ends: the process would be aborted.
+
+    Examples
+    --------
+    >>> reader_of(b"x,y").read(1)
+    b'x'
+    """
+    pa = _arrow("reading files")
+    own = pa.allocate_buffer(len(data))
+    memoryview(own).cast("B")[:] = data
+    return pa.BufferReader(own)
 
 
 class CellError(ValueError):
@@ -86,7 +109,7 @@ def batch_from_arrow(
     >>> batch.dicts(), batch.time.tolist()
     ([{'size': 1.0, 'color': 'red'}, {'size': None, 'color': None}], [0.5, 1.0])
     """
-    pa = need("pyarrow", extra="data", purpose="reading Arrow")
+    pa = _arrow("reading Arrow")
     if not isinstance(table, pa.Table | pa.RecordBatch):
         table = pa.table(table)
     if names is None:
@@ -129,7 +152,7 @@ def one_array(column: Any) -> Any:
         return column
     if column.num_chunks == 1:
         return column.chunk(0)
-    pa = need("pyarrow", extra="data")
+    pa = _arrow()
     if pa.types.is_dictionary(column.type):
         column = column.unify_dictionaries()
     whole = column.combine_chunks()
@@ -138,7 +161,7 @@ def one_array(column: Any) -> Any:
 
 def is_text(kind: Any) -> bool:
     """Whether an Arrow type holds text: strings, or a dictionary of anything."""
-    types = need("pyarrow", extra="data").types
+    types = _arrow().types
     return bool(
         types.is_dictionary(kind)
         or types.is_string(kind)
@@ -149,7 +172,7 @@ def is_text(kind: Any) -> bool:
 
 def is_number(kind: Any) -> bool:
     """Whether an Arrow type holds numbers, bools, or nothing at all."""
-    types = need("pyarrow", extra="data").types
+    types = _arrow().types
     return bool(
         types.is_floating(kind)
         or types.is_integer(kind)
@@ -161,7 +184,7 @@ def is_number(kind: Any) -> bool:
 
 def numbers_from_arrow(column: Any, name: str) -> Array:
     """Return a column of numbers, NaN where missing; dates, lists and the like are refused."""
-    pa = need("pyarrow", extra="data")
+    pa = _arrow()
     if not is_number(column.type):
         raise CellError(*_neither(column, name))
     if pa.types.is_null(column.type):
@@ -176,7 +199,7 @@ def _neither(column: Any, name: str) -> tuple[str, int, str, str]:
     """Return what `CellError` needs to know of a column of dates, lists and the like."""
     present = column.is_valid().to_numpy(zero_copy_only=False)
     row = int(np.argmax(present)) if present.any() else 0
-    if need("pyarrow", extra="data").types.is_temporal(column.type):
+    if _arrow().types.is_temporal(column.type):
         problem = f"a {column.type} is a date or a duration, which is no feature"
         return problem, row, name, "name it as time=, leave it out, or make numbers of it"
     remedy = "leave the column out, or make a number or a text of it"
@@ -188,7 +211,7 @@ def text_from_arrow(column: Any, name: str, *, declared: bool = False) -> Text:
 
     A dictionary is a declaration: its type says that the values are names.
     """
-    pa = need("pyarrow", extra="data")
+    pa = _arrow()
     declared = declared or pa.types.is_dictionary(column.type)
     if not pa.types.is_dictionary(column.type):
         column = _as_string(column).dictionary_encode()
@@ -211,7 +234,7 @@ def text_from_arrow(column: Any, name: str, *, declared: bool = False) -> Text:
 
 def _as_string(column: Any) -> Any:
     """Return a column of strings as Arrow's functions take it."""
-    pa = need("pyarrow", extra="data")
+    pa = _arrow()
     return column.cast(pa.string()) if pa.types.is_string_view(column.type) else column
 
 
@@ -227,7 +250,7 @@ def _stripped(codes: NDArray[np.int64], values: list[str]) -> Text:
 
 def time_from_arrow(column: Any, name: str) -> NDArray[Any]:
     """Return a column of times as datetime64[ns] (UTC) or float64; a missing one is refused."""
-    pa = need("pyarrow", extra="data")
+    pa = _arrow()
     if column.null_count:
         row = int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
         raise CellError("the time is missing", row, name, "remove the row")
@@ -256,7 +279,7 @@ def time_from_arrow(column: Any, name: str) -> NDArray[Any]:
 
 def _timestamps(column: Any, name: str, remedy: str) -> Any:
     """Parse texts: all with a zone, or all without one."""
-    pa = need("pyarrow", extra="data")
+    pa = _arrow()
     column = need("pyarrow.compute", extra="data").utf8_trim_whitespace(_as_string(column))
     for zone in (None, "UTC"):
         try:
@@ -268,7 +291,7 @@ def _timestamps(column: Any, name: str, remedy: str) -> Any:
 
 
 def _reads(text: str) -> bool:
-    pa = need("pyarrow", extra="data")
+    pa = _arrow()
     for zone in (None, "UTC"):
         try:
             pa.scalar(text).cast(pa.timestamp("ns", zone))

@@ -8,27 +8,21 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from dfop.core import LARGEST, first_unusable
+from dfop.core import first_unusable
 
 Array = NDArray[np.float64]
 Names = Sequence[Any] | None
 
+_IMPUTE = "impute or drop missing values before learning"
 
-def check_finite(values: Array, what: str, names: Names = None) -> None:
+
+def check_finite(
+    values: Array, what: str, names: Names = None, *, if_missing: str = _IMPUTE
+) -> None:
     """Refuse values that are not finite or too large; `values` must be C-ordered."""
     at = first_unusable(values)
     if at < values.size:
-        _refuse_value(values, at, what, names)
-
-
-def find_gaps(values: Array, what: str, names: Names = None) -> bool:
-    """Whether values are missing (NaN); refuse those infinite or too large."""
-    if first_unusable(values) == values.size:
-        return False
-    bad = np.flatnonzero(np.abs(values) > LARGEST)
-    if bad.size:
-        _refuse_value(values, int(bad[0]), what, names)
-    return True
+        refuse_value(values, at, what, names, if_missing)
 
 
 def check_length(y: NDArray[Any], n: int) -> None:
@@ -78,11 +72,14 @@ def name_what_is_no_number(data: Any, what: str, error: Exception) -> None:
             ) from None
 
 
-def _refuse_value(values: Array, at: int, what: str, names: Names) -> NoReturn:
+def refuse_value(
+    values: Array, at: int, what: str, names: Names, if_missing: str = _IMPUTE
+) -> NoReturn:
+    """Say what is wrong with the value `at` a place, counted through all rows."""
     index = tuple(int(i) for i in np.unravel_index(at, values.shape))
     value = values[index]
     if np.isnan(value):
-        problem, remedy = "NaN", "impute or drop missing values before learning"
+        problem, remedy = "NaN", if_missing
     elif np.isinf(value):
         problem, remedy = "infinity", "clip or drop infinite values before learning"
     else:

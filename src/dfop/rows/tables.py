@@ -1,4 +1,4 @@
-"""From arrays, data frames, Arrow tables and dicts to a `Batch`.
+"""From arrays, data frames, Arrow tables and dicts to a `Batch` with the columns of a model.
 
 A column is of one kind within a batch: text where any cell is text, numbers otherwise; see `cells`
 for the rule.
@@ -7,15 +7,21 @@ for the rule.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
+from sklearn.utils.validation import validate_data
+
+from dfop.core import LARGEST, first_unusable
 
 from .batch import Batch, Text
 from .cells import is_missing, reads_as_number, to_number
-from .checks import Array, Names, find_gaps, name_what_is_no_number, where_in
+from .checks import Array, Names, name_what_is_no_number, refuse_value, where_in
+from .sparse import SparseBatch, sparse_batch
 
 
 def as_batch(X: Any) -> Batch:
@@ -38,7 +44,7 @@ def as_batch(X: Any) -> Batch:
     ('size',)
     """
     if isinstance(X, Batch):
-        find_gaps(X.numbers, "X", X.names)  # whoever made it: nothing infinite comes further
+        find_gaps(X.numbers, X.names)  # whoever made it: nothing infinite comes further
         _refuse_no_rows(len(X))
         return X
     _refuse_what_is_no_table(X)
@@ -50,7 +56,7 @@ def as_batch(X: Any) -> Batch:
         from .arrow import batch_from_arrow  # needs pyarrow, as its data do
 
         batch = batch_from_arrow(X)
-        _refuse_no_rows(len(batch))
+        _refuse_no_rows(len(batch.numbers))
         return batch
     if isinstance(X, list) and X and isinstance(X[0], Mapping):
         return _of_dicts(X)
@@ -58,6 +64,86 @@ def as_batch(X: Any) -> Batch:
     if columns is not None:
         return _of_columns(columns, None, len(columns[0]))
     return of_numbers(_matrix(X))
+
+
+def first_batch(X: Any) -> Batch:
+    """Read the first rows; their columns have names only if all are text."""
+    batch = as_batch(X)
+    if batch.names is None or isinstance(X, Batch):
+        return batch
+    _refuse_equal_names(batch.names)
+    if is_frame(X):
+        probe = BaseEstimator()
+        validate_data(probe, X, reset=True, skip_check_array=True)
+        names = getattr(probe, "feature_names_in_", None)
+        return replace(batch, names=None if names is None else tuple(map(str, names)))
+    return batch
+
+
+def _refuse_equal_names(names: tuple[Any, ...]) -> None:
+    if len(set(names)) == len(names):
+        return
+    name = next(name for name in names if names.count(name) > 1)
+    raise ValueError(f"X has several columns named {name!r}: give every column a name of its own")
+
+
+def next_batch(
+    estimator: BaseEstimator, X: Any, names: tuple[str, ...] | None, columns: int
+) -> Batch | SparseBatch:
+    """Read further rows, which must have the known columns, and may have new ones behind them."""
+    if is_sparse(X):
+        rows = sparse_batch(X)
+        check_columns(rows, None, columns, type(estimator).__name__)
+        return rows
+    if names is not None and isinstance(X, list) and X and isinstance(X[0], Mapping):
+        X = [{**dict.fromkeys(names), **row} for row in X]
+    batch = as_batch(X)
+    news = [] if names is None else _new_names(names, batch.names)
+    if news:
+        return batch
+    if isinstance(X, Batch) or (batch.names is not None and not is_frame(X)):
+        check_columns(batch, names, columns, type(estimator).__name__)
+        return batch if names is None else replace(batch, names=names)
+    validate_data(estimator, X, reset=False, skip_check_array=True)
+    return batch if batch.names is None and names is None else replace(batch, names=names)
+
+
+def _new_names(known: tuple[str, ...], names: tuple[Any, ...] | None) -> list[str]:
+    """Return names that follow the known ones."""
+    if names is None:
+        return []
+    old = set(known)
+    news = [name for name in names if name not in old]
+    if not news or len(set(names)) < len(names) or not all(isinstance(name, str) for name in news):
+        return []
+    if list(names) == [*known, *news]:
+        return news
+    if old < set(names):
+        raise ValueError(
+            f"X has the new column {news[0]!r} among the known ones: put new columns last, after "
+            "the known ones in their order"
+        )
+    return []
+
+
+def check_columns(
+    batch: Batch | SparseBatch, names: tuple[str, ...] | None, columns: int, estimator: str
+) -> None:
+    """Refuse columns that are not those of the first rows."""
+    found = batch.width if isinstance(batch, SparseBatch) else batch.numbers.shape[1]
+    if found != columns:
+        raise ValueError(
+            f"X has {found} features, but {estimator} is expecting {columns} features as "
+            "input: give the columns of the first rows"
+        )
+    if names is None or isinstance(batch, SparseBatch):
+        return
+    if batch.names is not None and batch.names != names:
+        at = int(np.argmax([a != b for a, b in zip(batch.names, names, strict=True)]))
+        raise ValueError(
+            f"X has the column {batch.names[at]!r} where the first rows had {names[at]!r}: give "
+            "the columns in their order"
+        )
 
 
 def _refuse_what_is_no_table(X: Any) -> None:
@@ -79,12 +165,27 @@ def _with_gaps(X: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
 
 def of_numbers(numbers: Array, names: tuple[str, ...] | None = None) -> Batch:
     """Make a batch of a C-ordered float64 matrix."""
-    return Batch(numbers, find_gaps(numbers, "X", names), {}, names)
+    return Batch(numbers, find_gaps(numbers, names), {}, names)
+
+
+def find_gaps(values: Array, names: Names = None) -> bool:
+    """Whether values are missing (NaN); refuse those infinite or too large."""
+    if first_unusable(values) == values.size:
+        return False
+    bad = np.flatnonzero(np.abs(values) > LARGEST)
+    if bad.size:
+        refuse_value(values, int(bad[0]), "X", names)
+    return True
 
 
 def is_frame(X: Any) -> bool:
     """Whether `X` is a data frame of pandas or polars."""
     return hasattr(X, "columns") and hasattr(X, "dtypes")
+
+
+def is_sparse(X: Any) -> bool:
+    """Whether `X` is one of SciPy's sparse matrices or arrays."""
+    return hasattr(X, "tocsr") and hasattr(X, "nnz")
 
 
 def columns_of(X: Any) -> list[Any]:
@@ -147,7 +248,7 @@ def _of_columns(columns: Sequence[Any], names: Names, n: int) -> Batch:
             texts[j] = cells
         else:
             numbers[:, j] = cells
-    gaps = find_gaps(numbers, "X", names)
+    gaps = find_gaps(numbers, names)
     return Batch(numbers, gaps, texts, None if names is None else tuple(names))
 
 

@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
-from dfop.core import LARGEST
+from dfop.core import LARGEST, first_unusable
 
 from .cells import LABEL_GAP_WORDS, is_gap_word, is_missing, reads_as_number, to_number
 from .checks import Array, check_finite, check_length
 
 Labels = NDArray[Any]
 
-_DROP = "drop rows without a label before learning"
+_DROP = "drop rows without a label before learning, or keep them with semi=True"
 
 
 def target_numbers(y: Any, n: int) -> Array:
@@ -37,20 +37,23 @@ def target_numbers(y: Any, n: int) -> Array:
     """
     if type(y) is not np.ndarray or y.dtype != np.float64:
         cells = _cells(y)
-        check_length(cells, n)
+        if cells.shape[:1] != (n,):
+            check_length(cells, n)
         if cells.dtype.kind in "biuf":
             y = cells.astype(np.float64)
         else:
             y = np.empty(cells.shape)
             for index, cell in np.ndenumerate(cells):
                 y[index] = _number(cell, index)
-    check_length(y, n)
+    if y.shape[:1] != (n,):
+        check_length(y, n)
     if y.ndim > 2 or y.size == 0:
         raise ValueError(f"y has shape {y.shape}: expected (n,) or (n, m) with m > 0")
     numbers: Array = y
     if not (y.flags.c_contiguous and y.flags.aligned):
         numbers = np.require(y, requirements=["C", "A"])
-    check_finite(numbers, "y")
+    if first_unusable(numbers) < numbers.size:
+        check_finite(numbers, "y", if_missing=_DROP)
     return numbers
 
 
@@ -81,18 +84,20 @@ def target_labels(y: Any, n: int) -> Labels:
     >>> target_labels(["up", None], 2)
     Traceback (most recent call last):
     ...
-    ValueError: y has None at row 1, which is no label: drop rows without a label before learning
+    ValueError: y has None at row 1, which is no label: drop rows without a label before ...
     """
     if type(y) is np.ndarray and y.dtype.kind in "biuU" and y.ndim == 1:
         labels: Labels = y
     else:
         labels = _cells(y)
-        check_length(labels, n)
+        if labels.shape[:1] != (n,):
+            check_length(labels, n)
         if labels.dtype.kind in "mM":
             _refuse(labels.flat[0], (0,) * labels.ndim, "a date, which is no label: use its text")
         if labels.dtype.kind in "OST":
             labels = _alike(labels)
-    check_length(labels, n)
+    if labels.shape[:1] != (n,):
+        check_length(labels, n)
     if labels.ndim > 2 or labels.size == 0:
         raise ValueError(f"y has shape {labels.shape}: expected (n,) or (n, m) with m > 0")
     if labels.dtype.kind == "c":
@@ -107,6 +112,68 @@ def target_labels(y: Any, n: int) -> Labels:
                 raise ValueError(f"y contains NaN at row {t}: {_DROP}")
             raise ValueError(f"y contains infinity at row {t}: drop or recode it before learning")
     return labels
+
+
+def split_targets(y: Any, n: int, *, words: bool) -> tuple[Any, NDArray[np.bool_]]:
+    """Return targets in which those known stand for missing ones, and which rows have one.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,) or (n, m), or None
+        Targets, of which any may be missing; None where all are.
+    n : int
+        How many rows there are.
+    words : bool
+        Whether a text such as "nan" says that a target is missing.
+
+    Returns
+    -------
+    targets : array-like or None
+        With a value everywhere, so that they can be read as any others; None where none is known.
+    known : ndarray of bool, shape (n,)
+
+    Examples
+    --------
+    >>> split_targets(["up", None, "down"], 3, words=False)
+    (array(['up', 'up', 'down'], dtype='<U4'), array([ True, False,  True]))
+    >>> split_targets([float("nan")], 1, words=True)
+    (None, array([False]))
+    """
+    if y is None:
+        return None, np.zeros(n, bool)
+    masked = np.ma.getmaskarray(y) if isinstance(y, np.ma.MaskedArray) else None
+    cells = _cells(y if masked is None else y.data)
+    check_length(cells, n)
+    missing = _missing(cells, words)
+    if masked is not None:
+        missing |= masked
+    if missing.ndim == 2:
+        some = missing.any(axis=1) & ~missing.all(axis=1)
+        if some.any():
+            raise ValueError(
+                f"y has some of its targets at row {int(np.argmax(some))} and not the others: give "
+                "all targets of a row, or none"
+            )
+        missing = np.asarray(missing.all(axis=1))
+    if missing.ndim != 1 or not missing.any():
+        return y, np.ones(n, bool)
+    if missing.all():
+        return None, ~missing
+    filled = cells.copy()
+    filled[missing] = cells[int(np.argmin(missing))]
+    alike = _of_list(filled.tolist()) if filled.dtype == object and filled.ndim == 1 else None
+    return filled if alike is None else alike, ~missing
+
+
+def _missing(cells: NDArray[Any], words: bool) -> NDArray[np.bool_]:
+    """Return which cells are missing."""
+    if cells.dtype.kind == "f":
+        return np.asarray(np.isnan(cells))
+    missing = np.zeros(cells.shape, bool)
+    if cells.dtype.kind == "O":
+        for index, cell in np.ndenumerate(cells):
+            missing[index] = is_missing(cell) and (words or not isinstance(cell, str))
+    return missing
 
 
 def _cells(y: Any) -> NDArray[Any]:
@@ -207,6 +274,8 @@ def one_number(y: Any) -> float:
     >>> one_number(2)
     2.0
     """
+    if type(y) is float and abs(y) <= LARGEST:
+        return y
     try:
         number = math.nan if is_missing(y) else to_number(y)
     except (TypeError, ValueError):
@@ -214,7 +283,7 @@ def one_number(y: Any) -> float:
     if not abs(number) <= LARGEST:
         raise ValueError(
             f"y is {y!r}: y must be finite and below 2**500 in magnitude, and no text or date; "
-            "convert or drop it before learning"
+            "convert or drop it before learning (semi=True takes rows without a target)"
         )
     return number
 

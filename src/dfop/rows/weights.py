@@ -23,6 +23,8 @@ Rows = slice | NDArray[np.int64]
 
 # A gap after which nothing of the past is left; exp underflows at 745 periods.
 _LEAST_DISCOUNT = 1e-300
+NO_TARGET = -1.0
+"""What stands for the gain of a row without a target (`kNoTarget` in `filter.hpp`)."""
 # Weights beyond these leave no trace, or leave no trace of anything else.
 _LEAST_WEIGHT, _LARGEST_WEIGHT = 1e-60, 1e30
 _EARLIEST, _LATEST = np.datetime64("1678-01-01", "s"), np.datetime64("2262-01-01", "s")
@@ -43,7 +45,8 @@ class RowWeights:
     discount: Array
     """lam_t, of length n, or 1 where all are equal."""
     gain: Array
-    """What the row itself enters with, of length n or 1; 0 where it is not seen."""
+    """What the row itself enters with, of length n or 1; 0 where it is not seen, `NO_TARGET` where
+    it has no target."""
     log_discount: Array
     """log lam_t, of length n or 1."""
     times: Array
@@ -52,8 +55,17 @@ class RowWeights:
     """The clock after the batch."""
     moments: Array | None = None
     """When the rows came by the clock, in seconds."""
+    when: NDArray[Any] | None = None
+    """The same as it was told, where it was: see `noted_times`."""
 
-    @property
+    @cached_property
+    def alike(self) -> bool:
+        """Whether the same holds for all rows, however many."""
+        if self.moments is not None or self.when is not None:
+            return False
+        return self.discount.size == self.gain.size == self.times.size == 1
+
+    @cached_property
     def per_row(self) -> tuple[Array, Array]:
         """What a `dfop.core.Filter` takes of each row."""
         return self.discount, self.gain
@@ -63,7 +75,12 @@ class RowWeights:
         """Whether any row enters."""
         return bool(self.gain.any())
 
-    @property
+    def without_targets(self, missing: NDArray[np.bool_]) -> RowWeights:
+        """Return the same where some rows have no target: their time passes nevertheless."""
+        passes = missing & (self.gain > 0.0)
+        return replace(self, gain=np.where(passes, NO_TARGET, self.gain))
+
+    @cached_property
     def pace(self) -> tuple[Array, Array]:
         """What `replay` of a `dfop.core.Filter` takes of each row."""
         return self.discount, self.log_discount
@@ -74,7 +91,7 @@ class RowWeights:
 
     def cut(self, part: Rows) -> RowWeights:
         """Return what holds for some of the rows."""
-        if self.moments is None and self.discount.size == self.times.size == 1:
+        if self.alike:
             return self
         return replace(
             self,
@@ -83,6 +100,7 @@ class RowWeights:
             log_discount=_some(self.log_discount, part),
             times=_some(self.times, part),
             moments=None if self.moments is None else self.moments[part],
+            when=None if self.when is None else self.when[part],
         )
 
 
@@ -94,18 +112,32 @@ class RowTimes:
     """How many times the row counts, of length n or 1: so long it lasts."""
     clock: Clock
     moments: Array | None = None
+    missing: NDArray[np.bool_] | None = None
+    """Which rows have no target, where there are such rows."""
+    when: NDArray[Any] | None = None
+    """When the rows came, where it was told: see `noted_times`."""
+
+    @cached_property
+    def alike(self) -> bool:
+        """Whether the same holds for all rows, however many."""
+        return self.times.size == 1 and self.missing is None and self.when is None
 
     @cached_property
     def per_row(self) -> tuple[Array, Array]:
         """What a `dfop.core.Bank` takes of each row: how long it lasts, and how old it is."""
-        return self.times, np.where(self.times > 0.0, 0.0, np.inf)
+        age = 0.0 if self.missing is None else np.where(self.missing, -np.inf, 0.0)
+        return self.times, np.where(self.times > 0.0, age, np.inf)
+
+    def without_targets(self, missing: NDArray[np.bool_]) -> RowTimes:
+        """Return the same where some rows have no target: their time passes nevertheless."""
+        return replace(self, missing=missing)
 
     @property
     def any_seen(self) -> bool:
         """Whether any row enters."""
         return bool(self.times.any())
 
-    @property
+    @cached_property
     def pace(self) -> Array:
         """What `replay` of a `dfop.core.Bank` takes of each row."""
         return self.times
@@ -116,7 +148,11 @@ class RowTimes:
 
     def cut(self, part: Rows) -> RowTimes:
         """Return what holds for some of the rows."""
-        return replace(self, times=_some(self.times, part))
+        if self.alike:
+            return self
+        missing = None if self.missing is None else self.missing[part]
+        when = None if self.when is None else self.when[part]
+        return replace(self, times=_some(self.times, part), missing=missing, when=when)
 
 
 def _some(values: Array, part: Rows) -> Array:
@@ -132,25 +168,28 @@ def row_weights(
     discount: ArrayLike | None = None,
     time: Any = None,
     sample_weight: ArrayLike | None = None,
+    noted: bool = False,
 ) -> RowWeights | RowTimes:
-    """Check the arguments of a batch of `n` rows and turn them into discounts and gains."""
-    if (
-        sample_weight is None
-        and discount is None
-        and time is None
-        and not isinstance(rule, ByClock)
-    ):
-        return _constant(rule)
+    """Check the arguments of a batch of `n` rows and turn them into discounts and gains.
+
+    If `noted`, times may be told though no clock runs: alarms carry them.
+    """
+    if sample_weight is None and discount is None and time is None:
+        unsaid = constant_weights(rule)
+        if unsaid is not None:
+            return unsaid
     weight = None if sample_weight is None else _weights(sample_weight, n)
     if isinstance(rule, Automatic):
-        if discount is not None or time is not None:
+        if discount is not None:
             raise ValueError(
-                f"{'discount' if time is None else 'time'}= says how fast to forget, and the "
-                "experts of this model have each their own pace: leave it away, or use a single "
-                'filter (forgetting=0.001, features="linear")'
+                "discount= says how fast to forget, and the experts of this model have each their "
+                "own pace: leave it away, or use a single filter (forgetting=0.001, "
+                'features="linear")'
             )
-        return RowTimes(np.ones(1) if weight is None else weight, clock)
-    if discount is not None and time is not None:
+        when = None if time is None else noted_times(time, n)
+        return RowTimes(np.ones(1) if weight is None else weight, clock, when=when)
+    noted = noted and not isinstance(rule, ByClock)
+    if discount is not None and time is not None and not noted:
         raise ValueError("give discount= or time=, not both: each says how fast to forget")
     if isinstance(rule, ByClock) and discount is None:
         if time is None:
@@ -162,11 +201,11 @@ def row_weights(
         gaps, moments, clock = _gaps(time, n, clock, seen)
         lam, log_lam = discounts_of_gaps(rule, gaps)
         times = np.ones(1) if weight is None else weight
-        return RowWeights(lam, times, log_lam, times, clock, moments)
-    if time is not None:
+        return RowWeights(lam, times, log_lam, times, clock, moments, noted_times(time, n))
+    if time is not None and not noted:
         raise ValueError(
             "time= needs a model that forgets by the clock: forgetting=half_life('3d') or "
-            "period('1h')"
+            "period('1h'); or one whose alarms carry it: monitor=True"
         )
     if discount is not None:
         lam = _discounts(discount, n)
@@ -174,6 +213,12 @@ def row_weights(
     else:
         assert isinstance(rule, ByRows)
         lam, log_lam = _of_rule(rule)
+    when = None if time is None else noted_times(time, n)
+    return replace(_by_rows(lam, log_lam, weight, n, clock), when=when)
+
+
+def _by_rows(lam: Array, log_lam: Array, weight: Array | None, n: int, clock: Clock) -> RowWeights:
+    """Return what rows of such discounts, each as often as its weight says, do to the past."""
     if weight is None:
         once = np.ones(1)
         return RowWeights(lam, once, log_lam, once, clock)
@@ -215,11 +260,13 @@ def _of_rule(rule: ByRows) -> tuple[Array, Array]:
 
 
 @lru_cache(maxsize=1024)
-def _constant(rule: ByRows | Automatic) -> RowWeights | RowTimes:
-    """Return what holds for every row where nothing is said of them; no clock runs."""
+def constant_weights(rule: Forgetting) -> RowWeights | RowTimes | None:
+    """Return what holds for every row where nothing is said of them; None if a clock runs."""
     once = np.ones(1)
     if isinstance(rule, Automatic):
         return RowTimes(once, Clock())
+    if not isinstance(rule, ByRows):
+        return None
     lam, log_lam = _of_rule(rule)
     return RowWeights(lam, once, log_lam, once, Clock())
 
@@ -288,6 +335,35 @@ def _gaps(time: Any, n: int, clock: Clock, seen: NDArray[np.bool_]) -> tuple[Arr
 
 def read_times(time: Any, n: int) -> tuple[NDArray[Any], bool]:
     """Return the times of n rows: whole ns since 1970 where they are datetimes, else numbers."""
+    array = _one_per_row(time, n)
+    if array.dtype.kind == "M":
+        if np.isnat(array).any():
+            raise ValueError(f"time is missing (NaT) at row {int(np.argmax(np.isnat(array)))}")
+        beyond = (array < _EARLIEST) | (array > _LATEST)
+        if beyond.any():
+            t = int(np.argmax(beyond))
+            raise ValueError(f"time is {array[t]} at row {t}: it must lie between 1678 and 2262")
+        return array.astype("datetime64[ns]").astype(np.int64), True
+    array = array.astype(np.float64)
+    if not np.isfinite(array).all():
+        t = int(np.argmax(~np.isfinite(array)))
+        raise ValueError(f"time is {array[t]} at row {t}: it must be finite")
+    return array, False
+
+
+def noted_times(time: Any, n: int) -> NDArray[Any]:
+    """Return the times of n rows as alarms carry them: ``datetime64[ns]``, or numbers.
+
+    They need not ascend, and may be missing.
+    """
+    array = _one_per_row(time, n)
+    if array.dtype.kind != "M":
+        return array.astype(np.float64)
+    beyond = (array < _EARLIEST) | (array > _LATEST)
+    return np.where(beyond, np.datetime64("NaT"), array).astype("datetime64[ns]")
+
+
+def _one_per_row(time: Any, n: int) -> NDArray[Any]:
     array = np.asarray(time)
     if array.dtype == object:
         array = np.array([_as_datetime64(t, row) for row, t in enumerate(array.ravel())]).reshape(
@@ -299,21 +375,9 @@ def read_times(time: Any, n: int) -> tuple[NDArray[Any], bool]:
         raise ValueError(
             f"time has shape {array.shape} but there are {n} rows: give one time per row"
         )
-    if array.dtype.kind == "M":
-        if np.isnat(array).any():
-            raise ValueError(f"time is missing (NaT) at row {int(np.argmax(np.isnat(array)))}")
-        beyond = (array < _EARLIEST) | (array > _LATEST)
-        if beyond.any():
-            t = int(np.argmax(beyond))
-            raise ValueError(f"time is {array[t]} at row {t}: it must lie between 1678 and 2262")
-        return array.astype("datetime64[ns]").astype(np.int64), True
-    if array.dtype.kind not in "iuf":
+    if array.dtype.kind not in "Miuf":
         raise ValueError(f"time must be numbers or datetimes, not {array.dtype}")
-    array = array.astype(np.float64)
-    if not np.isfinite(array).all():
-        t = int(np.argmax(~np.isfinite(array)))
-        raise ValueError(f"time is {array[t]} at row {t}: it must be finite")
-    return array, False
+    return array
 
 
 def _as_datetime64(t: Any, row: int) -> np.datetime64 | float:

@@ -10,22 +10,27 @@ from numpy.typing import NDArray
 
 from dfop.classifier import DFOPClassifier
 from dfop.core import Filter
-from dfop.engines.build import PRIOR_VARIANCE
 from dfop.engines.filter_triangle import from_filter, to_filter
 from dfop.engines.information import Summary, settled, summarise, then, with_prior
-from dfop.engines.limits import Bounds
 from dfop.files.information import pack_information, unpack_information
-from dfop.files.resuming import resume
+from dfop.files.resuming import numbers_coder, resume
 from dfop.forgetting import Automatic, ByClock, Forgetting
 from dfop.model.label_targets import LabelTarget
 from dfop.model.merging import coding_of, decoding_of, merged_columns, merged_targets, read_targets
-from dfop.model.model import Model
 from dfop.model.settings import Settings
 from dfop.model.targets import NumberTarget
 from dfop.regressor import DFOPRegressor
-from dfop.rows.batch import Batch
-from dfop.rows.columns import first_batch, refuse_all_but_numbers
 from dfop.rows.weights import Clock, RowWeights, fade_between, row_weights
+
+from .mergeable import (
+    bounds_of,
+    cap_of,
+    check_mergeable,
+    plain,
+    prior_of,
+    rows_of,
+    same_classes,
+)
 
 Array = NDArray[np.float64]
 
@@ -157,7 +162,7 @@ class Information:
                 'forgetting="auto" cannot be merged, since its experts are combined row by row: '
                 "give mu, period(...) or half_life(...)"
             )
-        batch = _rows(X)
+        batch = rows_of(X)
         n, d = batch.numbers.shape
         target, Y = read_targets(y, n, labels, classes)
         first = last = Clock()
@@ -169,7 +174,7 @@ class Information:
             if isinstance(settings.rule, ByClock):
                 first = row_weights(settings.rule, 1, first, time=np.asarray(time)[:1]).clock
         rows = np.hstack([np.ones((n, int(fit_intercept))), batch.numbers, Y])
-        summary = summarise(rows, Y.shape[1], fades, _bounds(settings))
+        summary = summarise(rows, Y.shape[1], fades, bounds_of(settings))
         informed = np.zeros(summary.columns, bool)
         counts = np.full(d, float(n))
         return cls(
@@ -200,14 +205,14 @@ class Information:
         if model is None or not model.learned:
             raise ValueError("this learner has not learned a row yet: there is nothing to take")
         with model.lock:
-            _check_mergeable(model)
+            check_mergeable(model)
             engine, target = model.engine, model.target
             assert isinstance(engine, Filter)
             assert isinstance(target, NumberTarget | LabelTarget)
             means = model.coder.state()
             summary = from_filter(engine, model.learned, decoding_of(target))
             return cls(
-                _plain(model.settings), model.names, target, model.clock, Clock(),
+                plain(model.settings), model.names, target, model.clock, Clock(),
                 means["sums"], means["counts"], summary.seen, summary,
             )  # fmt: skip
 
@@ -238,7 +243,7 @@ class Information:
         between = fade_between(self.settings.rule, self.clock, later.opened)
         names, places = merged_columns(self.names, len(self.sums), later.names, len(later.sums))
         target, outputs = merged_targets(self.target, later.target)
-        if self.informed.any() and not _same_classes(target, self.target):
+        if self.informed.any() and not same_classes(target, self.target):
             raise ValueError(
                 "a class comes that the learner, which is the first part, was not told: the "
                 "classes of a learner are fixed with its first rows"
@@ -266,7 +271,7 @@ class Information:
             sums=sums,
             counts=counts,
             informed=informed,
-            summary=settled(then(a, b, between), _bounds(self.settings)),
+            summary=settled(then(a, b, between), bounds_of(self.settings)),
         )
 
     @property
@@ -284,13 +289,13 @@ class Information:
 
     def _whole(self) -> Summary:
         """Return what the rows left behind, with the prior."""
-        return with_prior(self.summary, _prior(self.settings), ~self.informed)
+        return with_prior(self.summary, prior_of(self.settings), ~self.informed)
 
     def _limited_columns(self, whole: Summary) -> NDArray[np.bool_]:
         with np.errstate(divide="ignore", invalid="ignore"):
             jumped = whole.largest / whole.first > 0.5 * _LARGEST_STEP
         jumped &= ~self.informed & whole.seen
-        return _bounds(self.settings).passed(whole.peak, whole.largest) | jumped
+        return bounds_of(self.settings).passed(whole.peak, whole.largest) | jumped
 
     def to_learner(self) -> DFOPRegressor | DFOPClassifier:
         """Make the learner that has learned these rows; it goes on.
@@ -321,8 +326,8 @@ class Information:
             whole,
             coding_of(target),
             intercept=settings.fit_intercept,
-            prior_variance=_prior(settings),
-            cap=_cap(settings),
+            prior_variance=prior_of(settings),
+            cap=cap_of(settings),
         )
         resume(
             learner,
@@ -331,7 +336,7 @@ class Information:
             names=self.names,
             clock=self.clock,
             rows=self.summary.rows,
-            means=(self.sums, self.counts),
+            coder=numbers_coder(self.sums, self.counts),
         )
         return learner
 
@@ -376,57 +381,3 @@ class Information:
             If they are damaged or something else.
         """
         return cls(**unpack_information(data))
-
-
-def _rows(X: Any) -> Batch:
-    """Read rows of numbers; there may be none."""
-    if not len(X):
-        names = list(getattr(X, "columns", ()))
-        d = np.shape(X)[1] if np.ndim(X) == 2 else 0
-        named = names and all(isinstance(name, str) for name in names)
-        return Batch(np.zeros((0, d)), False, names=tuple(names) if named else None)
-    batch = first_batch(X)
-    refuse_all_but_numbers(batch)
-    return batch
-
-
-def _prior(settings: Settings) -> float:
-    given = settings.prior_variance
-    return PRIOR_VARIANCE if given is None else float(given)
-
-
-def _cap(settings: Settings) -> float:
-    return np.inf if settings.cap is None else float(settings.cap)
-
-
-def _bounds(settings: Settings) -> Bounds:
-    return Bounds(_cap(settings), _prior(settings))
-
-
-def _same_classes(a: Any, b: Any) -> bool:
-    return isinstance(a, NumberTarget) or np.array_equal(a.classes, b.classes)
-
-
-def _check_mergeable(model: Model) -> None:
-    """Refuse a model that is more than a filter on numbers."""
-    if not isinstance(model.engine, Filter):
-        raise ValueError('forgetting="auto" cannot be merged: its experts are combined row by row')
-    if model.lags is not None or model.transform is not None:
-        raise ValueError("a learner with lags or a transformer cannot be merged")
-    if model.waiting:
-        raise ValueError(
-            "rows wait for their label: bring the labels (learn_pending), or forget_pending"
-        )
-    if not isinstance(model.target, NumberTarget | LabelTarget):
-        raise ValueError("a learner of several labels a row cannot be merged: one for each can")
-    if set(model.coder.kinds()) != {"number"} or model.coder.width != model.columns:
-        raise ValueError("columns with text or gaps cannot be merged: code them as numbers before")
-
-
-def _plain(settings: Settings) -> Settings:
-    return Settings.of(
-        forgetting=settings.rule,
-        fit_intercept=bool(settings.fit_intercept),
-        prior_variance=settings.prior_variance,
-        cap=settings.cap,
-    )

@@ -2,37 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dfop.core import Filter, KeyedStore, Lock
-from dfop.engines.build import build_engine
-from dfop.engines.keyed import build_store, bytes_per_key, find, place
+from dfop.classifier import DFOPClassifier
+from dfop.core import Lock
 from dfop.files.keyed import pack_keyed, unpack_keyed
-from dfop.files.resuming import resume
-from dfop.forgetting import ByClock, ByRows, Duration
+from dfop.forgetting import ByRows, Duration
+from dfop.model.estimator import Ahead
 from dfop.model.keyed_design import checked_design, checked_expiry
-from dfop.model.keyed_late import LateRows, Placed
-from dfop.model.keys import check_keys
+from dfop.model.keyed_late import Shown
+from dfop.model.keyed_targets import KeyedLabels, KeyedNumbers, SharedLabels
+from dfop.model.label_targets import LabelTarget
 from dfop.model.settings import Settings
 from dfop.model.targets import NumberTarget
 from dfop.regressor import DFOPRegressor
-from dfop.rows.batch import Batch
-from dfop.rows.columns import check_columns, first_batch, refuse_all_but_numbers
-from dfop.rows.keys import KeyArray, read_keys
-from dfop.rows.weights import Clock, RowWeights, discounts_of_gaps, read_times, row_weights
+
+from .keyed_models import Bounds, KeyedModels
+from .keyed_pending import KeyedPending
 
 Array = NDArray[np.float64]
-Key = int | str
 
 _SHARED_FORGETTING = 1e-4
 """The most that a shared model forgets with a row, since rows of all keys are its rows."""
 
 
-class Keyed:
+class Keyed(KeyedPending):
     """One model per key, of one design, for up to 10 million keys.
 
     The same, to the last bit, as a dict of models that learn each the rows of its key, in one
@@ -40,9 +38,9 @@ class Keyed:
 
     Parameters
     ----------
-    model : DFOPRegressor
+    model : DFOPRegressor or DFOPClassifier
         The design: a single filter (`forgetting` is no "auto") without lags, that has learned
-        nothing. Rows are numbers without gaps.
+        nothing. Rows may hold text and gaps, coded once for all keys; see the page on scale.
     expire : int, str or None, default=None
         How long a key may be idle before its model is given up: a number of rows (of all keys), or
         a duration such as "30d" for a model that forgets by the clock.
@@ -57,6 +55,12 @@ class Keyed:
     ----------
     n_features_in_ : int
         Number of columns of X.
+    feature_names_in_ : tuple of str or None
+        Their names, where the first X had names.
+    classes_ : ndarray
+        The labels, sorted; the same for all keys.
+    limited_rows_ : int
+        On how many rows the cap acted, of all models that are held; 0 means that all are exact.
     evicted_ : int
         How many keys lost their place to new ones.
     expired_ : int
@@ -89,34 +93,34 @@ class Keyed:
 
     def __init__(
         self,
-        model: DFOPRegressor,
+        model: DFOPRegressor | DFOPClassifier,
         *,
         expire: int | Duration | None = None,
         memory_limit: int | None = None,
         shared: bool | DFOPRegressor = False,
     ) -> None:
-        if type(model) is not DFOPRegressor:
-            raise TypeError(f"model is a {type(model).__name__}: give a DFOPRegressor, the design")
+        if type(model) not in (DFOPRegressor, DFOPClassifier):
+            raise TypeError(
+                f"model is a {type(model).__name__}: give a DFOPRegressor or DFOPClassifier, the "
+                "design of all"
+            )
         if model.__dfop_model__() is not None:
             raise ValueError("model has learned rows: give a new one, it is the design of all")
-        self.model, self.expire, self.memory_limit = model, expire, memory_limit
-        self._settings = checked_design(Settings.of(**model.get_params()))
-        self._expiry = checked_expiry(expire, self._settings)
+        settings = checked_design(Settings.of(**model.get_params()))
         if memory_limit is not None and not (isinstance(memory_limit, int) and memory_limit > 0):
             raise ValueError(f"memory_limit={memory_limit!r} must be a number of bytes, or None")
+        self.model, self.expire, self.memory_limit = model, expire, memory_limit
         self.shared = shared
-        self._shared = _shared_model(shared, model, self._settings)
+        bounds = Bounds(checked_expiry(expire, settings), memory_limit)
+        of_all = _shared_model(shared, model, settings)
+        self._models = KeyedModels(settings, _targets(model, of_all is not None), bounds, of_all)
         self._lock = Lock()
-        self._store: KeyedStore | None = None
-        self._target = NumberTarget()
-        self._names: tuple[str, ...] | None = None
-        self._datetimes: bool | None = None
-        self._columns = 0
-        self._late = LateRows(self._settings.pending_limit)
 
     # -- learning and predicting --------------------------------------------------------------
 
-    def predict_then_learn(self, keys: Any, X: Any, y: Any, *, time: Any = None) -> Array:
+    def predict_then_learn(
+        self, keys: Any, X: Any, y: Any, *, time: Any = None, classes: Any = None
+    ) -> NDArray[Any]:
         """Predict each row with the model of its key before its target is seen, then learn it.
 
         Parameters
@@ -126,9 +130,13 @@ class Keyed:
         X : array-like of shape (n, features)
             The rows, oldest first.
         y : array-like of shape (n,) or (n, m)
-            The targets.
+            The targets; labels of shape (n,).
         time : array-like of shape (n,), optional
             Time of each row, for a rule by the clock; it must not run backwards within a key.
+        classes : array-like, optional
+            All labels there are, in the first call, where its `y` may not hold them all; "open" if
+            any may come later, up to `max_classes`. Then a key that has learned no label predicts
+            None.
 
         Returns
         -------
@@ -136,37 +144,54 @@ class Keyed:
             The one-step-ahead predictions.
         """
         with self._lock:
-            batch = self._read(X)
-            n = len(batch.numbers)
-            names = read_keys(keys, n)
-            self._check_kind(names)
-            planned = self._target.plan(y, n, np.ones(n, bool))
-            self._check_outputs(planned.target)
-            moments = self._read_times(names, time)
-            store = self._open(batch, names, planned.target)
-            ahead = self._learn_shared(batch.numbers, planned.values, time)
-            entries, fresh, pace = self._place(store, names, moments)
-            left = planned.values if ahead is None else planned.values - ahead
-            out = np.empty(left.shape)
-            store.learn(entries, fresh, batch.numbers, left, pace, out)
-            return self._target.decode(out if ahead is None else out + ahead)
+            return self._decode(self._learn(keys, X, y, time, classes))
 
-    def partial_fit(self, keys: Any, X: Any, y: Any, *, time: Any = None) -> Self:
+    def ahead_then_learn(
+        self, keys: Any, X: Any, y: Any, *, time: Any = None, classes: Any = None
+    ) -> Ahead:
+        """Predict each row, and how sure that is, before its target is seen; then learn it.
+
+        Parameters
+        ----------
+        keys, X, y, time, classes
+            As in `predict_then_learn`; y of shape (n,).
+
+        Returns
+        -------
+        Ahead
+            `prediction`, and of labels its `probability`.
+
+        Examples
+        --------
+        >>> from dfop import DFOPClassifier, Keyed
+        >>> keyed = Keyed(DFOPClassifier(forgetting=0))
+        >>> X, y = [[1.0], [-1.0], [2.0], [-2.0]], ["up", "down", "up", "down"]
+        >>> ahead = keyed.ahead_then_learn([7, 7, 7, 7], X, y)
+        >>> ahead.prediction[2:].tolist(), (ahead.probability[2:] > 0.5).tolist()
+        (['up', 'down'], [True, True])
+        """
+        with self._lock:
+            return self._ahead(self._learn(keys, X, y, time, classes))
+
+    def partial_fit(
+        self, keys: Any, X: Any, y: Any, *, time: Any = None, classes: Any = None
+    ) -> Self:
         """Learn rows, each with the model of its key.
 
         Parameters
         ----------
-        keys, X, y, time
+        keys, X, y, time, classes
             As in `predict_then_learn`.
 
         Returns
         -------
         self
         """
-        self.predict_then_learn(keys, X, y, time=time)
+        with self._lock:
+            self._learn(keys, X, y, time, classes)
         return self
 
-    def predict(self, keys: Any, X: Any) -> Array:
+    def predict(self, keys: Any, X: Any) -> NDArray[Any]:
         """Predict each row with the model of its key as it is now.
 
         Parameters
@@ -182,176 +207,90 @@ class Keyed:
             The predictions.
         """
         with self._lock:
-            store = self._known()
-            batch = self._read(X)
-            names = read_keys(keys, len(batch.numbers))
-            self._check_kind(names)
-            out = np.empty((len(batch.numbers), self._target.outputs))
-            store.predict(find(store, names.values), batch.numbers, out)
-            if self._shared is not None and self._shared.__dfop_model__() is not None:
-                out += self._shared.predict(batch.numbers).reshape(out.shape)
-            return self._target.decode(out)
+            return self._decode(self._predict(keys, X))
 
-    def _learn_shared(self, X: Array, values: Array, time: Any) -> Array | None:
-        if self._shared is None:
-            return None
-        given = {"time": time} if self._shared.needs_time else {}
-        ahead = self._shared.predict_then_learn(X, self._target.decode(values), **given)
-        return ahead.reshape(values.shape)
+    def ahead(self, keys: Any, X: Any) -> Ahead:
+        """Predict each row, and how sure that is, with the model of its key as it is now.
 
-    # -- labels that come late ----------------------------------------------------------------
+        Parameters
+        ----------
+        keys, X
+            As in `predict`; of models of one target a row.
 
-    def predict_pending(self, keys: Any, X: Any, rows: Iterable[Key], *, time: Any = None) -> Array:
-        """Predict rows now and keep them until `learn_pending` brings their labels.
+        Returns
+        -------
+        Ahead
+            `prediction`, and of labels its `probability`.
+        """
+        with self._lock:
+            return self._ahead(self._predict(keys, X))
+
+    def predict_proba(self, keys: Any, X: Any) -> Array:
+        """Class probabilities of each row, by the model of its key as it is now.
+
+        Those of a `DFOPClassifier` of its own that was told `classes_`; where any class may come,
+        to rounding.
 
         Parameters
         ----------
         keys : array-like of shape (n,)
-            Which model each row is for.
+            Whole numbers or texts. A key that is not known has learned nothing.
         X : array-like of shape (n, features)
             The rows.
-        rows : iterable of int or str
-            A new name for each row, to name it when its label comes.
-        time : array-like of shape (n,), optional
-            As in `predict_then_learn`.
 
         Returns
         -------
-        ndarray
-            The predictions.
+        ndarray of shape (n, classes)
+            In the order of `classes_`.
+
+        Examples
+        --------
+        >>> from dfop import DFOPClassifier, Keyed
+        >>> keyed = Keyed(DFOPClassifier(forgetting=0))
+        >>> _ = keyed.partial_fit(["a", "a", "b", "b"], [[1.0], [-1.0]] * 2, [1, 0, 0, 1])
+        >>> keyed.predict_proba(["a", "b", "new"], [[1.0]] * 3).round(1)
+        array([[0. , 1. ],
+               [1. , 0. ],
+               [0.5, 0.5]])
         """
         with self._lock:
-            batch = self._read(X)
-            names = read_keys(keys, len(batch.numbers))
-            self._check_kind(names)
-            named = check_keys(rows, len(batch.numbers))
-            self._late.check_new(named)
-            moments = self._read_times(names, time)
-            store = self._open(batch, names, self._target)
-            ahead = np.zeros((len(named), self._target.outputs))
-            if self._shared is not None and self._shared.__dfop_model__() is not None:
-                ahead = self._shared.predict(batch.numbers).reshape(ahead.shape)
-            placed = self._place(store, names, moments)
-            out = self._late.arrive(store, named, batch.numbers, ahead, placed)
-            return self._target.decode(out + ahead)
+            return self._probabilities(self._predict(keys, X))
 
-    def learn_pending(self, rows: Iterable[Key], y: Any) -> Self:
-        """Learn the labels of rows that were predicted before, with what they count by now.
+    def _learn(self, keys: Any, X: Any, y: Any, time: Any, classes: Any) -> Shown:
+        models = self._models
+        batch, names = self._read(keys, X)
+        coded = models.targets.plan(y, len(batch.numbers), classes)
+        return models.learn(names, batch, coded, time)
 
-        A label whose model was given up meanwhile is not learned, and counted in `expired_rows_`.
-
-        Parameters
-        ----------
-        rows : iterable of int or str
-            Which rows, in any order.
-        y : array-like of shape (n,) or (n, m)
-            Their labels.
-
-        Returns
-        -------
-        self
-        """
-        with self._lock:
-            store, named = self._known(), check_keys(rows, None)
-            self._late.check_waiting(named)
-            planned = self._target.plan(y, len(named), np.ones(len(named), bool))
-            self._check_outputs(planned.target)
-            if self._shared is not None:
-                X = np.vstack([self._late.rows[row].x for row in named])
-                self._shared.partial_fit(X, self._target.decode(planned.values))
-            self._target = planned.target
-            self._late.learn(store, named, planned.values)
-        return self
-
-    def forget_pending(self, rows: Iterable[Key]) -> Self:
-        """Stop waiting for labels that will never come.
-
-        Parameters
-        ----------
-        rows : iterable of int or str
-            Which rows.
-
-        Returns
-        -------
-        self
-        """
-        with self._lock:
-            store, named = self._known(), check_keys(rows, None)
-            self._late.check_waiting(named)
-            self._late.forget(store, named)
-        return self
-
-    @property
-    def pending_(self) -> list[Key]:
-        """Names of the rows that wait for their label, oldest first."""
-        return list(self._late.rows)
-
-    # -- keys ---------------------------------------------------------------------------------
-
-    def __len__(self) -> int:
-        return 0 if self._store is None else len(self._store)
-
-    def __contains__(self, key: Key) -> bool:
-        return self._store is not None and self._entry(key) >= 0
-
-    def __iter__(self) -> Iterator[Key]:
-        """Go through the keys, the idlest first."""
-        if self._store is None:
-            return iter(())
-        state = self._store.snapshot()
-        return iter(state["texts"] if self._store.text else state["numbers"])
-
-    def __getitem__(self, key: Key) -> DFOPRegressor:
-        """Return the model of a key, as a learner of its own: it goes on apart."""
-        with self._lock:
-            entry = -1 if self._store is None else self._entry(key)
-            if entry < 0:
-                raise KeyError(f"no rows of the key {key!r} were learned, or they were given up")
-            assert self._store is not None
-            return self._as_learner(self._store, entry)
-
-    def _entry(self, key: Key) -> int:
-        names = read_keys([key], 1)
-        self._check_kind(names)
-        return int(find(self._known(), names.values)[0])
-
-    def _as_learner(self, store: KeyedStore, entry: int) -> DFOPRegressor:
-        learner = DFOPRegressor(**self.model.get_params())
-        clock = Clock()
-        if self._datetimes is not None:
-            seconds, ticks = store.last(entry)
-            clock = Clock(ticks if self._datetimes else seconds, self._datetimes)
-        # How many rows a key had is not counted: one at least.
-        resume(learner, self._target, store.filter(entry), names=self._names, clock=clock, rows=1)
-        return learner
+    def _predict(self, keys: Any, X: Any) -> Shown:
+        self._models.known()
+        batch, names = self._read(keys, X)
+        return self._models.predict(names, batch)
 
     # -- files --------------------------------------------------------------------------------
 
     def to_bytes(self) -> bytes:
-        """Return all models as bytes that `from_bytes` reads.
+        """Return all models, and the rows that wait, as bytes that `from_bytes` reads.
 
         Returns
         -------
         bytes
         """
         with self._lock:
-            store = self._known()
-            if self._late.rows:
-                raise ValueError(
-                    f"{len(self._late.rows)} rows wait for their label: bring the labels "
-                    "(learn_pending), or forget_pending, before saving"
-                )
+            models = self._models
+            store = models.known()
             return pack_keyed(
                 {
                     "model": self.model,
-                    "shared": self._shared,
-                    "columns": self._columns,
-                    "names": self._names,
-                    "target": self._target,
-                    "expire": self._expiry,
+                    "shared": models.shared,
+                    "coder": models.coder,
+                    "names": models.names,
+                    "target": models.targets.target,
+                    "expire": models.bounds.expiry,
                     "memory_limit": self.memory_limit,
                     "text": store.text,
                     "state": store.snapshot(),
+                    "late": models.late,
                 }
             )
 
@@ -378,145 +317,40 @@ class Keyed:
     @classmethod
     def __dfop_rebuild__(cls, parts: dict[str, Any]) -> Self:
         """Make the models again that a file holds."""
-        keyed = cls(parts["model"], memory_limit=parts["memory_limit"], shared=False)
-        keyed._expiry = checked_expiry(parts["expire"], keyed._settings)
+        shared = parts["shared"]
+        keyed = cls(
+            parts["model"],
+            memory_limit=parts["memory_limit"],
+            shared=False if shared is None else shared,
+        )
+        models = keyed._models
         keyed.expire = parts["expire"]
-        keyed._shared = parts["shared"]
-        keyed.shared = False if keyed._shared is None else keyed._shared
-        keyed._columns, keyed._names = parts["columns"], parts["names"]
-        keyed._target = parts["target"]
-        keyed._store = keyed._build(parts["text"])
-        keyed._store.restore(parts["state"])
-        keyed._datetimes = any(parts["state"]["ticks"])
+        expiry = checked_expiry(parts["expire"], models.settings)
+        models.bounds = models.bounds._replace(expiry=expiry)
+        models.targets = replace(models.targets, target=parts["target"])
+        models.restore(parts["coder"], parts["names"], parts["text"], parts["state"])
+        models.late.rows, models.late.expired = parts["late"]
         return keyed
 
-    # -- checks -------------------------------------------------------------------------------
 
-    def _read(self, X: Any) -> Batch:
-        batch = first_batch(X)
-        if self._store is not None:
-            check_columns(batch, self._names, self._columns, "Keyed")
-        refuse_all_but_numbers(batch)
-        return batch
-
-    def _check_kind(self, names: KeyArray) -> None:
-        if self._store is not None and names.text != self._store.text and len(names.values):
-            kinds = ("texts", "whole numbers") if self._store.text else ("whole numbers", "texts")
-            raise ValueError(f"keys were {kinds[0]} before and are {kinds[1]} now: keep to one")
-
-    def _check_outputs(self, target: NumberTarget) -> None:
-        if self._store is not None and target.outputs != self._target.outputs:
-            raise ValueError(
-                f"y has {target.outputs} outputs, but rows were predicted before as if it had one: "
-                "learn a row with its label first"
-            )
-
-    def _read_times(self, names: KeyArray, time: Any) -> Any:
-        n, rule = len(names.values), self._settings.rule
-        row_weights(rule, 0, Clock(), time=None if time is None else np.empty(0))  # needs it or not
-        if time is None:
-            return None
-        times, datetimes = read_times(time, n)
-        if self._datetimes is not None and datetimes != self._datetimes:
-            before, now = ("numbers", "datetimes") if datetimes else ("datetimes", "numbers")
-            raise ValueError(f"time was given as {before} before and as {now} now: keep to one")
-        store = self._store if self._store is not None else self._empty(names.text)
-        row = store.first_backwards(names.values, times)
-        if row < n:
-            raise ValueError(
-                f"time runs backwards at row {row}, key {names.shown(row)}: sort the rows of "
-                "each key by time, or leave late rows out"
-            )
-        return times
-
-    # -- the store ----------------------------------------------------------------------------
-
-    def _known(self) -> KeyedStore:
-        if self._store is None:
-            raise ValueError(
-                "no row was learned yet: predict_then_learn or partial_fit comes first"
-            )
-        return self._store
-
-    def _open(self, batch: Batch, names: KeyArray, target: NumberTarget) -> KeyedStore:
-        """Return the store; make it for the first rows, which have been checked by now."""
-        if self._store is None:
-            self._columns, self._names = batch.numbers.shape[1], batch.names
-            before, self._target = self._target, target
-            try:
-                self._store = self._build(names.text)
-            except ValueError:
-                self._target = before
-                raise
-        self._target = target
-        return self._store
-
-    def _build(self, text: bool) -> KeyedStore:
-        return build_store(self._design(), text, self.memory_limit, self._expiry)
-
-    def _empty(self, text: bool) -> KeyedStore:
-        return KeyedStore(Filter(0, 1, True, 1.0, 1.0), text, 0, 0.0, 0.0)
-
-    def _design(self) -> Filter:
-        settings = self._settings
-        engine = build_engine(
-            self._columns, list(self._target.designs()), settings.rule, settings.features,
-            fit_intercept=bool(settings.fit_intercept), prior_variance=settings.prior_variance,
-            cap=settings.cap,
-        )  # fmt: skip
-        assert isinstance(engine, Filter)
-        return engine
-
-    def _place(self, store: KeyedStore, names: KeyArray, times: Any) -> Placed:
-        """Decide which model each row belongs to, and how it fades: nothing can fail from here."""
-        entries, fresh, gaps = place(store, names.values, times)
-        rule = self._settings.rule
-        if isinstance(rule, ByClock):
-            self._datetimes = times.dtype == np.int64
-            return Placed(entries, fresh, discounts_of_gaps(rule, gaps))
-        weights = row_weights(rule, len(gaps), Clock())
-        assert isinstance(weights, RowWeights)
-        return Placed(entries, fresh, weights.pace)
-
-    # -- bounds -------------------------------------------------------------------------------
-
-    @property
-    def n_features_in_(self) -> int:
-        """Number of columns of X."""
-        self._known()
-        return self._columns
-
-    @property
-    def evicted_(self) -> int:
-        """How many keys lost their place to new ones."""
-        return 0 if self._store is None else int(self._store.evicted)
-
-    @property
-    def expired_(self) -> int:
-        """How many keys were idle for too long."""
-        return 0 if self._store is None else int(self._store.expired)
-
-    @property
-    def expired_rows_(self) -> int:
-        """How many rows waited too long for their label."""
-        return self._late.expired
-
-    @property
-    def memory_bytes_(self) -> int:
-        """What the models take now."""
-        return 0 if self._store is None else self._store.memory_bytes
-
-    @property
-    def bytes_per_key_(self) -> int:
-        """What one more key takes."""
-        return bytes_per_key(self._design(), self._known().text)
+def _targets(
+    model: DFOPRegressor | DFOPClassifier, shared: bool
+) -> KeyedNumbers | KeyedLabels | SharedLabels:
+    if isinstance(model, DFOPRegressor):
+        return KeyedNumbers(NumberTarget())
+    return (SharedLabels if shared else KeyedLabels)(LabelTarget(limit=model.max_classes))
 
 
 def _shared_model(
-    shared: bool | DFOPRegressor, model: DFOPRegressor, settings: Settings
+    shared: bool | DFOPRegressor, model: DFOPRegressor | DFOPClassifier, settings: Settings
 ) -> DFOPRegressor | None:
     if isinstance(shared, DFOPRegressor):
         return shared
+    if not isinstance(shared, bool):
+        raise TypeError(
+            f"shared is a {type(shared).__name__}: give True, False or a DFOPRegressor, which also "
+            "learns the codes of labels"
+        )
     if not shared:
         return None
     rule = settings.rule

@@ -15,8 +15,9 @@ from dfop.streams.bad_rows import BadRow, Log
 from dfop.streams.cells import NOT_UTF8, NUL_BYTE, Flaw
 from dfop.streams.chunks import Chunks
 from dfop.streams.errors import DataError
-from dfop.streams.layout import SAMPLE, Layout, Tally, tally, unique_names
+from dfop.streams.layout import SAMPLE, Layout, unique_names
 from dfop.streams.pieces import from_cells, settle
+from dfop.streams.tally import Tally, tally
 
 PIECE = 8192
 WRONG_CELLS = "wrong number of cells"

@@ -15,8 +15,9 @@ from dfop.rows.batch import Batch
 from dfop.rows.extras import need
 from dfop.streams.bad_rows import BadRow, Log
 from dfop.streams.errors import DataError
-from dfop.streams.layout import SAMPLE, Layout, Tally, tally, unique_names
+from dfop.streams.layout import SAMPLE, Layout, unique_names
 from dfop.streams.pieces import UncleanError, from_arrow, from_cells, settle
+from dfop.streams.tally import Tally, tally
 
 PIECE = 2**16
 
@@ -66,7 +67,8 @@ class ArrowSource:
         if types.is_dictionary(kind) and (not fully or is_text(kind.value_type)):
             # names, whatever they look like
             labels = dict.fromkeys(str(cell).strip() for cell in cells if cell is not None)
-            return Tally(present=len(cells), distinct=len(set(cells)), labels=tuple(labels))
+            names = tuple(labels)
+            return Tally(len(cells), distinct=len(set(cells)), labels=names, names=names)
         return tally(cells, typed=True)
 
     def pieces(self, layout: Layout, log: Log) -> Iterator[tuple[Batch, NDArray[Any]]]:

@@ -40,7 +40,14 @@ _SIGNS = "$\u20ac\u00a3\u00a5\u20b9"
 _DRESSED = re.compile(
     rf"[+-]?[{_SIGNS}]?\s*[+-]?(?:\d{{1,3}}(?:[,.'\u2019\u00a0\u202f]\d{{3}})+|\d+)(?:[.,]\d+)?\s*[{_SIGNS}%]?"
 )
+_OTHER_DATE = re.compile(
+    r"(?:\d{1,2}([./-])\d{1,2}\1\d{4}|\d{1,2}/\d{1,2}/\d\d|\d{4}([./])\d{1,2}\2\d{1,2}"
+    r"|\d{1,2}[. -]+[A-Za-z]{3,9}\.?[ -]+\d{4}|[A-Za-z]{3,9}\.? \d{1,2},? \d{4})"
+    r"(?:[T ,].{0,30})?"
+)
 _EPOCH = datetime(1970, 1, 1)
+MOST_SHOWN = 10
+"""Of classes, in a message."""
 
 
 class Flaw(NamedTuple):
@@ -83,6 +90,17 @@ def reads_as_moment(text: str) -> bool:
     return _MOMENT.fullmatch(text.strip()) is not None
 
 
+def reads_as_other_date(text: str) -> bool:
+    """Whether a text is a date as people write it: 1.5.2024, 05/01/24, 1 May 2024.
+
+    Examples
+    --------
+    >>> [reads_as_other_date(text) for text in ("01.05.2024 12:30", "05/01/24", "1.5", "v1.2.3")]
+    [True, True, False, False]
+    """
+    return _OTHER_DATE.fullmatch(text.strip()) is not None
+
+
 def reads_as_dressed_number(text: str) -> bool:
     """Whether a text is a number as people write it, but no plain one: 1,234.50, $5, 12%, 3,75.
 
@@ -100,8 +118,8 @@ def reads_as_dressed_number(text: str) -> bool:
     return False
 
 
-def number(cell: Any, column: str, *, typed: bool) -> float:
-    """Return the number of a cell, NaN where it is missing."""
+def number(cell: Any, column: str, *, typed: bool, given: bool = False) -> float:
+    """Return the number of a cell, NaN where it is missing; `given` as in `text`."""
     if is_missing(cell):
         return float("nan")
     try:
@@ -112,9 +130,9 @@ def number(cell: Any, column: str, *, typed: bool) -> float:
         else:
             value = to_number(cell)
     except (TypeError, ValueError):
-        remedy = f"pass kinds={{{column!r}: 'text'}}, or leave the column out with features=[...]"
-        given = ", but a number given as text" if typed and _is_number_text(cell) else ""
-        message = f"{shown(cell)} is not a number{given}; mend it, {remedy}"
+        remedy = f", pass kinds={{{column!r}: 'text'}}, or leave the column out with features=[...]"
+        as_text = ", but a number given as text" if typed and _is_number_text(cell) else ""
+        message = f"{shown(cell)} is not a number{as_text}; mend it{'' if given else remedy}"
         raise FlawError(column, NOT_A_NUMBER, message) from None
     if abs(value) > LARGEST:
         message = f"{shown(cell)} is not finite or too large; keep numbers below 2**500 (3e150)"
@@ -140,8 +158,9 @@ def text(cell: Any, column: str, *, given: bool = False) -> str | None:
         whole = whole_number(cell, typed=True)
         return str(cell if whole is None else whole)
     if not isinstance(cell, str):
-        message = f"{shown(cell)} is not text, as the cells before it"
-        raise FlawError(column, NOT_TEXT, f"{message}; pass kinds={{{column!r}: 'number'}}")
+        message = f"{shown(cell)} is not text, as the cells before it; mend it"
+        remedy = "" if given else f", or pass kinds={{{column!r}: 'number'}} if others are numbers"
+        raise FlawError(column, NOT_TEXT, f"{message}{remedy}")
     return checked_text(cell, column).strip()
 
 
@@ -176,7 +195,9 @@ def label(
     else:
         given = checked_text(cell if isinstance(cell, str) else str(cell), column).strip()
     if known is not None and given not in known:
-        message = f"the label {given!r} is not among the classes {tuple(known)!r}"
+        classes = ", ".join(repr(name) for name in list(known)[:MOST_SHOWN])
+        more = f" and {len(known) - MOST_SHOWN} more" if len(known) > MOST_SHOWN else ""
+        message = f"the label {given!r} is not among the classes {classes}{more}"
         raise FlawError(column, UNKNOWN_CLASS, message)
     return given
 
@@ -234,7 +255,14 @@ def whole_number(cell: Any, *, typed: bool) -> int | None:
 
 def target(cell: Any, column: str, *, typed: bool) -> float:
     """Return the number to predict."""
-    value = number(cell, column, typed=typed)
+    try:
+        value = number(cell, column, typed=typed)
+    except FlawError as error:
+        if error.flaw.kind != NOT_A_NUMBER:
+            raise
+        remedy = "mend it, or pass task='classification' if the labels are classes"
+        message = f"the label {shown(cell)} is not a number; {remedy}"
+        raise FlawError(column, NOT_A_NUMBER, message) from None
     if value != value:
         raise FlawError(column, MISSING_LABEL, "the label is missing; remove the row")
     return value
@@ -291,5 +319,5 @@ def _nanoseconds(when: datetime, fraction: int) -> np.datetime64:
 
 def shown(cell: Any) -> str:
     """Return a cell as messages show it, cut short."""
-    full = repr(cell)
+    full = str(cell) if isinstance(cell, date) else repr(cell)
     return full if len(full) <= 80 else full[:77] + "..."

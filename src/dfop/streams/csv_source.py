@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
-from dfop.rows.arrow import one_array
+from dfop.rows.arrow import one_array, reader_of
 from dfop.rows.batch import Batch
 from dfop.rows.cells import GAP_WORDS
 from dfop.rows.extras import need
@@ -23,9 +23,10 @@ from dfop.streams.cells import NOT_UTF8, NUL_BYTE, Flaw
 from dfop.streams.chunks import Chunks
 from dfop.streams.csv_rows import CsvRow, count_lines, csv_rows, first_row, split_clean
 from dfop.streams.errors import DataError
-from dfop.streams.layout import SAMPLE, Layout, Tally, tally, unique_names
+from dfop.streams.layout import SAMPLE, Layout, unique_names
 from dfop.streams.no_text import refuse_no_text
 from dfop.streams.pieces import Judged, UncleanError, from_arrow, from_cells, settle
+from dfop.streams.tally import Tally, tally
 
 WRONG_CELLS = "wrong number of cells"
 BOM = b"\xef\xbb\xbf"
@@ -163,7 +164,7 @@ class CsvSource:
         csv = need("pyarrow.csv", extra="data", purpose="reading CSV")
         try:
             return csv.read_csv(
-                pa.BufferReader(data),
+                reader_of(data),
                 csv.ReadOptions(column_names=list(self.names), block_size=len(data) + 1),
                 csv.ParseOptions(
                     delimiter=self._separator.decode(), newlines_in_values=b'"' in data

@@ -10,16 +10,17 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from dfop.rows.arrow import one_array
+from dfop.rows.arrow import one_array, reader_of
 from dfop.rows.batch import Batch
 from dfop.rows.extras import need
 from dfop.streams.bad_rows import BadRow, Log
 from dfop.streams.cells import NOT_UTF8, Flaw, shown
 from dfop.streams.chunks import Chunks
 from dfop.streams.errors import DataError
-from dfop.streams.layout import SAMPLE, Layout, Tally, tally
+from dfop.streams.layout import SAMPLE, Layout
 from dfop.streams.no_text import refuse_no_text
 from dfop.streams.pieces import Judged, UncleanError, from_arrow, from_cells, settle
+from dfop.streams.tally import Tally, tally
 
 NOT_JSON = "not JSON"
 UNKNOWN_COLUMN = "unknown column"
@@ -144,7 +145,7 @@ class _Parser:
         rows = safe_rows(data)
         try:
             table = reader.read_json(
-                pa.BufferReader(data),
+                reader_of(data),
                 reader.ReadOptions(block_size=len(data) + 1),
                 reader.ParseOptions(
                     explicit_schema=self._schema,

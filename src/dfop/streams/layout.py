@@ -8,34 +8,26 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, time, timedelta
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from dfop.rows.cells import is_missing
-from dfop.streams.cells import (
-    parse_number,
-    reads_as_dressed_number,
-    reads_as_moment,
-    shown,
-    whole_label,
-    whole_number,
-)
+from dfop.streams.cells import shown
 from dfop.streams.errors import DataError
 from dfop.streams.stream import Task
+from dfop.streams.tally import MANY_LABELS, MOST, TOO_MANY_LABELS, Tally
 
 Kind: TypeAlias = Literal["number", "text"]
 SAMPLE = 10_000
 """Rows from which columns are judged."""
-MOST = 0.9
-"""Share of the cells that decides what a column is."""
-# More distinct whole numbers than this are as likely counts as classes ...
-MANY_LABELS = 50
-# ... and more than this are no classes. More texts than this are hardly classes, either.
-TOO_MANY_LABELS = 1000
+# Numbers such as 0.0 and 1.0, so few of them, may be classes that went through a table of floats.
+FEW_LABELS = 10
+# From so many cells on something can be said of how often they differ.
+ENOUGH = 100
+# From this size on a time is not in seconds, but so many make one.
+_UNITS = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))
 
 
 @dataclass(frozen=True)
@@ -63,41 +55,14 @@ class Layout:
     """Whether the features were named, so that other columns are no matter."""
     given: frozenset[str] = frozenset()
     """The columns whose kind was given rather than decided."""
+    ticks: float = 1.0
+    """How many numbers of a numeric time make a second."""
 
     @property
     def columns(self) -> tuple[str, ...]:
         """All columns that are read."""
         time = (self.time,) if self.time else ()
         return tuple(dict.fromkeys((*self.features, *self.targets, *time)))
-
-
-class Tally(NamedTuple):
-    """How many cells of a column are of which kind; missing ones are not counted."""
-
-    present: int
-    numbers: int = 0
-    number_texts: int = 0
-    """Texts of a typed source that read as numbers."""
-    dressed: int = 0
-    """Texts such as $1,234.50, which people read as numbers."""
-    moments: int = 0
-    zoned: int = 0
-    others: int = 0
-    """Lists, bytes and the like."""
-    whole: int = 0
-    distinct_whole: int = 0
-    whole_floats: int = 0
-    """Whole numbers written as 1.0."""
-    distinct: int = 0
-    nones: int = 0
-    """Texts "none", which are counted as missing, but may name a class."""
-    labels: tuple[Any, ...] = ()
-    """What differs among the cells, as labels: whole numbers or texts."""
-    example: Any = None
-
-    def most(self, count: int) -> bool:
-        """Whether a kind is the large majority."""
-        return count >= MOST * self.present
 
 
 def unique_names(names: Sequence[str], source: str) -> tuple[str, ...]:
@@ -109,75 +74,6 @@ def unique_names(names: Sequence[str], source: str) -> tuple[str, ...]:
                 "the column name occurs twice", source=source, column=name, remedy=remedy
             )
     return tuple(names)
-
-
-def tally(cells: Iterable[Any], *, typed: bool) -> Tally:
-    """Count the cells of a column by kind; equal cells are looked at once.
-
-    Examples
-    --------
-    >>> tally(["1", "2", "2.5", "x", ""], typed=False)[:2]
-    (4, 3)
-    """
-    counts: Iterable[tuple[tuple[Any, Any], int]]
-    cells = list(cells)
-    try:
-        counts = Counter((type(cell), cell) for cell in cells).items()
-    except TypeError:  # lists and dicts have no hash
-        counts = [((type(cell), cell), 1) for cell in cells]
-    found: Counter[str] = Counter()
-    example = None
-    labels: dict[Any, None] = {}
-    for (_, cell), times in counts:
-        if is_missing(cell):
-            found["nones"] += times * (isinstance(cell, str) and cell.strip().lower() == "none")
-            continue
-        found["distinct"] += 1
-        found["present"] += times
-        if len(labels) <= TOO_MANY_LABELS:
-            whole = whole_label(cell, typed=typed)
-            labels[cell.strip() if whole is None and isinstance(cell, str) else whole] = None
-        what = _what(cell, typed)
-        found[what] += times
-        if what == "numbers" and not isinstance(cell, float) and _is_whole(cell, typed):
-            found["whole"] += times
-            found["distinct_whole"] += 1
-        elif what == "numbers" and whole_label(cell, typed=typed) is not None:
-            found["whole_floats"] += times
-        if what == "moments" and isinstance(cell, str) and _has_zone(cell):
-            found["zoned"] += times
-        if example is None and what != "numbers":
-            example = cell
-    labels.pop(None, None)
-    counted = {name: found[name] for name in Tally._fields[:-2]}
-    return Tally(**counted, labels=tuple(labels), example=example)
-
-
-def _what(cell: Any, typed: bool) -> str:
-    if isinstance(cell, str):
-        try:
-            parse_number(cell)
-        except ValueError:
-            if reads_as_moment(cell):
-                return "moments"
-            return "dressed" if reads_as_dressed_number(cell) else "texts"
-        return "number_texts" if typed else "numbers"
-    if isinstance(cell, date | np.datetime64):
-        return "moments"
-    if isinstance(cell, bytes | time | timedelta | np.timedelta64) or not hasattr(
-        cell, "__float__"
-    ):
-        return "others"
-    return "numbers"
-
-
-def _is_whole(cell: Any, typed: bool) -> bool:
-    return whole_number(cell, typed=typed) is not None
-
-
-def _has_zone(cell: str) -> bool:
-    tail = cell.strip()[10:]
-    return tail.endswith("Z") or "+" in tail or "-" in tail
 
 
 def kind_of(column: str, counts: Tally, source: str) -> Kind:
@@ -202,6 +98,14 @@ def kind_of(column: str, counts: Tally, source: str) -> Kind:
             column=column,
             remedy=f"Pass time={column!r}, or leave the column out with features=[...]",
         )
+    if counts.most(counts.moments + counts.dates):
+        raise DataError(
+            f"the cells are dates, such as {shown(counts.example)}, which are no feature",
+            source=source,
+            column=column,
+            remedy="Leave the column out with features=[...], or write them as 2024-05-01 and "
+            f"pass time={column!r}",
+        )
     if counts.most(counts.others):
         raise DataError(
             f"the cells are neither numbers nor text, such as {shown(counts.example)}",
@@ -214,6 +118,14 @@ def kind_of(column: str, counts: Tally, source: str) -> Kind:
             f"{source}, column {column!r} is taken as text: {counts.numbers} of its first "
             f"{counts.present} cells are numbers, but others are such as {shown(counts.example)}. "
             f"If those are gaps, leave them empty; else pass kinds={{{column!r}: 'text'}}",
+            stacklevel=2,
+        )
+    elif counts.present >= ENOUGH and counts.distinct >= MOST * counts.present:
+        warnings.warn(
+            f"{source}, column {column!r} is text, and {counts.distinct} of its first "
+            f"{counts.present} cells are different, such as {shown(counts.example)}: little can "
+            "be learned from names that do not come again. Leave the column out with "
+            "features=[...], or write numbers without their unit",
             stacklevel=2,
         )
     return "text"
@@ -237,6 +149,7 @@ def task_of(column: str, counts: Tally, source: str) -> Task:
             raise unclear("all labels at the beginning are missing")
         fractions = counts.numbers - counts.whole
         if counts.distinct_whole > TOO_MANY_LABELS or fractions >= (1 - MOST) * counts.numbers:
+            _warn_of_float_classes(column, counts, source)
             return "regression"
         if counts.distinct_whole > MANY_LABELS and not fractions:
             raise unclear(
@@ -272,6 +185,17 @@ def task_of(column: str, counts: Tally, source: str) -> Task:
             f"{counts.distinct} different texts among {counts.present} are hardly classes"
         )
     return "classification"
+
+
+def _warn_of_float_classes(column: str, counts: Tally, source: str) -> None:
+    """Say that few different numbers, all of them like 1.0, are not taken as classes."""
+    if counts.whole_floats == counts.numbers and 1 < counts.distinct <= FEW_LABELS:
+        warnings.warn(
+            f"{source}, column {column!r}: the target has {counts.distinct} different values, "
+            f"such as {counts.names[0]}, and is learned as numbers. If they are classes, pass "
+            "task='classification'",
+            stacklevel=2,
+        )
 
 
 def decide(
@@ -313,10 +237,7 @@ def decide(
     return Layout(
         source=source,
         features=tuple(features),
-        kinds={
-            f: kinds[f] if f in kinds else kind_of(f, counted(f, fully=False), source)
-            for f in features
-        },
+        kinds=_kinds_of(features, kinds, counted, source),
         targets=tuple(targets),
         one_target=one_target,
         task=task,
@@ -328,7 +249,47 @@ def decide(
         gaps=gaps,
         chosen=chosen,
         given=frozenset(kinds),
+        ticks=1.0 if moments is None else ticks_of(moments.magnitude),
     )
+
+
+def _kinds_of(
+    features: Sequence[str],
+    kinds: Mapping[str, Kind],
+    counted: Callable[..., Tally],
+    source: str,
+) -> dict[str, Kind]:
+    """Return what each feature holds; all that cannot be one are named at once."""
+    found: dict[str, Kind] = {}
+    refused: list[DataError] = []
+    for name in features:
+        try:
+            found[name] = kinds.get(name) or kind_of(name, counted(name, fully=False), source)
+        except DataError as error:
+            refused.append(error)
+    if not refused:
+        return found
+    first, *others = refused
+    also = ", ".join(repr(error.column) for error in others[:20])
+    if not also:
+        raise first
+    more = f" and {len(others) - 20} more" if len(others) > 20 else ""
+    remedy = f"{first.remedy}. No features, either: {also}{more}"
+    raise DataError(first.problem, source=source, column=first.column, remedy=remedy)
+
+
+def ticks_of(magnitude: float) -> float:
+    """Tell the unit of numeric times by their size: how many of them make a second.
+
+    Seconds since 1970 have ten digits until the year 2286, and 1e11 of them are the year 5138. So
+    numbers from there on are milliseconds, from 1e14 on microseconds, from 1e17 on nanoseconds.
+
+    Examples
+    --------
+    >>> [ticks_of(moment) for moment in (1.7e9, 1.7e12, 1.7e15, 1.7e18)]
+    [1.0, 1000.0, 1000000.0, 1000000000.0]
+    """
+    return next((ticks for least, ticks in _UNITS if magnitude >= least), 1.0)
 
 
 def _task(
@@ -357,9 +318,9 @@ def _task(
 
 def _first_classes(column: str, counts: Tally, whole: bool, source: str) -> list[Any]:
     """Return the labels of the first rows."""
-    found = sorted(label for label in counts.labels if isinstance(label, int) == whole)
-    if not whole:
-        found = sorted({*found, *(str(label) for label in counts.labels)})
+    found: list[Any] = sorted({*counts.names})
+    if whole:
+        found = sorted(label for label in counts.labels if isinstance(label, int))
     if len(found) < 2:
         only = f"only the class {found[0]!r}" if found else "no label"
         raise DataError(

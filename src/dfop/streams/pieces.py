@@ -222,9 +222,7 @@ def from_cells(columns: Mapping[str, Sequence[Any]], layout: Layout, *, typed: b
         if layout.kinds[name] == "text":
             texts[j] = _texts(columns[name], name, flaws, layout)
         else:
-            # numbers given as text are taken where the column is said to be numbers
-            strict = typed and name not in layout.given
-            numbers[:, j] = _numbers(columns[name], name, flaws, strict)
+            numbers[:, j] = _numbers(columns[name], name, flaws, layout, typed)
         if not layout.gaps:
             missing = texts[j].codes < 0 if j in texts else np.isnan(numbers[:, j])
             message = "the cell is missing; fill it, or allow gaps with missing='nan'"
@@ -269,7 +267,9 @@ def _each(
 _PLAIN = {float, int, bool, type(None), np.float64, np.int64, np.float32, np.int32}
 
 
-def _numbers(cells: Sequence[Any], name: str, flaws: dict[int, Flaw], typed: bool) -> Any:
+def _numbers(
+    cells: Sequence[Any], name: str, flaws: dict[int, Flaw], layout: Layout, typed: bool
+) -> Any:
     if set(map(type, cells)) <= _PLAIN:
         try:
             # None becomes NaN
@@ -278,7 +278,10 @@ def _numbers(cells: Sequence[Any], name: str, flaws: dict[int, Flaw], typed: boo
                 return values
         except (TypeError, OverflowError):
             pass
-    return _each(cells, flaws, 0.0, lambda cell: number(cell, name, typed=typed))
+    given = name in layout.given
+    # numbers given as text are taken where the column is said to be numbers
+    strict = typed and not given
+    return _each(cells, flaws, 0.0, lambda cell: number(cell, name, typed=strict, given=given))
 
 
 def _texts(cells: Sequence[Any], name: str, flaws: dict[int, Flaw], layout: Layout) -> Text:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
+from dfop.rows.cells import reads_as_number
 from dfop.streams.bad_rows import BadRows, FurtherRows, Mode
 from dfop.streams.csv_source import CsvSource
 from dfop.streams.errors import DataError, UnknownColumnError
@@ -14,6 +19,11 @@ from dfop.streams.layout import Kind, Layout, decide
 from dfop.streams.several_files import SeveralFiles
 from dfop.streams.sources import Source, open_raw, open_source
 from dfop.streams.stream import BatchRows, Stream, Task, TimedRows
+from dfop.streams.tally import Tally
+
+_NO_NAME = re.compile(r"|Unnamed: \d+")
+ENOUGH = 100
+"""Rows of a pipe from which it is said that a target has one value."""
 
 
 def read(
@@ -54,9 +64,12 @@ def read(
         The column to predict; an int for the position in rows without names (-1 is the last);
         several names for several regression targets; none (an empty list) for rows without labels.
     time : str, optional
-        A column of arrival times, numbers or ISO dates; it is not a feature.
+        A column of arrival times, numbers or ISO dates; it is not a feature. Numbers are seconds;
+        from 1e11, 1e14 and 1e17 on (the median of the first rows) they are milli-, micro- and
+        nanoseconds since 1970, and given as seconds.
     features : sequence of str, optional
-        The columns to learn from; by default all others.
+        The columns to learn from; by default all others that have a name (the index that pandas
+        writes has none, or "Unnamed: 0").
     ignore : sequence of str
         Columns to leave out.
     kinds : mapping of str to {"number", "text"}, optional
@@ -66,7 +79,8 @@ def read(
         target; what cannot be told is an error.
     classes : sequence or "first", optional
         All labels; needed for a pipe if they are asked for, and a guard against strange ones.
-        "first": those of the first rows; a row with another label is then a bad one.
+        "first": those of the first rows; a row with another label is then a bad one. A target that
+        has one value in all of them is refused then, also where it is a number.
     missing : {"nan", "error"}
         Whether a feature may be missing, or such a row is a bad one.
     bad_rows : {"fail", "skip", "quarantine"}
@@ -125,14 +139,15 @@ def read(
     log = BadRows(bad_rows, quarantine, max_bad, skip)
     opened = _open(source, format, separator, opener)
     targets = _targets(opened, target)
-    chosen = _chosen(opened, targets, time, features, ignore)
+    chosen = _chosen(opened, targets, time, features, ignore, kinds or {})
     _refuse_nothing(opened, chosen, targets)
+    before, counted = layout is not None, cache(opened.tally)
     layout = layout or decide(
         opened.name,
         chosen,
         targets,
         time,
-        opened.tally,
+        counted,
         kinds=_kinds(opened, kinds or {}),
         task=task,
         classes=classes,
@@ -140,9 +155,10 @@ def read(
         gaps=missing == "nan",
         chosen=features is not None,
     )
-    is_path = isinstance(source, str | bytes | os.PathLike)
+    if classes == "first" and not before:
+        _refuse_one_value(opened, layout, counted)
     return Stream(
-        name or (Path(os.fsdecode(source)).name if is_path else opened.name),
+        name or _name_of(source, opened),
         layout.task,
         chosen,
         _reader(opened, layout, log),
@@ -170,6 +186,11 @@ def _open(
     return open_source(source, kind, separator, opener)
 
 
+def _name_of(source: Any, opened: Source) -> str:
+    is_path = isinstance(source, str | bytes | os.PathLike)
+    return Path(os.fsdecode(source)).name if is_path else opened.name
+
+
 def _reader(source: Source, layout: Layout, log: BadRows) -> Any:
     used = False
 
@@ -189,6 +210,8 @@ def _reader(source: Source, layout: Layout, log: BadRows) -> Any:
         for batch, y in source.pieces(layout, rows_log):
             first, last = max(start - done, 0), None if stop is None else max(stop - done, 0)
             done += len(y)
+            if layout.ticks != 1.0 and batch.time is not None:
+                batch = replace(batch, time=batch.time / layout.ticks)
             if len(y[first:last]):
                 whole = first == 0 and (last is None or last >= len(y))
                 yield (batch, y) if whole else (batch[first:last], y[first:last])
@@ -220,6 +243,21 @@ def _refuse_nothing(source: Source, features: list[str], targets: list[str]) -> 
         for _ in source.pieces(layout, BadRows()):
             pass  # says what is wrong with the first
         raise DataError("none of the first rows is good", source=source.name)
+
+
+def _refuse_one_value(source: Source, layout: Layout, counted: Callable[..., Tally]) -> None:
+    """Refuse a number to predict that is the same in all first rows."""
+    # a pipe is judged by what it brings within a second, which may be a single row
+    if layout.task != "regression" or source.seen < (2 if source.reusable else ENOUGH):
+        return
+    for column in layout.targets:
+        if counted(column, fully=True).distinct == 1:
+            raise DataError(
+                f"the target has one value in all of the first {source.seen:,} rows",
+                source=source.name,
+                column=column,
+                remedy="Check the target column, or pass task='regression' if others come later",
+            )
 
 
 def _kinds(source: Source, kinds: Mapping[str, Kind]) -> Mapping[str, Kind]:
@@ -254,8 +292,11 @@ def _chosen(
     time: str | None,
     features: Sequence[str] | None,
     ignore: Sequence[str],
+    kinds: Mapping[str, Kind],
 ) -> list[str]:
     set_apart = {*targets, time, *ignore}
+    if features is None:
+        set_apart |= _nameless(source, {*set_apart, *kinds})
     chosen = list(features or (name for name in source.names if name not in set_apart))
     for role, column in [
         *(("target", column) for column in targets),
@@ -269,24 +310,55 @@ def _chosen(
                 source=source.name,
                 column=column,
                 columns=source.names,
-                remedy=_separator_remedy(source),
+                remedy=_header_remedy(source),
             )
     leaks = [column for column in chosen if column in targets]
     if leaks:
         raise DataError(
             "the column is both target and feature", source=source.name, column=leaks[0]
         )
+    if time in targets:
+        raise DataError(
+            "the column is both target and time",
+            source=source.name,
+            column=time,
+            remedy="Name another one",
+        )
     if not chosen:
-        raise DataError("no column is left to learn from", source=source.name)
+        raise DataError(
+            "no column is left to learn from",
+            source=source.name,
+            remedy="Give rows further columns; to predict a series from its own past, one that is "
+            "always 1, and pass lags=",
+        )
     return chosen
 
 
-def _separator_remedy(source: Source) -> str | None:
-    """Say which separator a CSV file seems to have whose header is a single cell."""
-    if not isinstance(source, CsvSource) or len(source.names) != 1:
+def _nameless(source: Source, spoken_of: set[str | None]) -> set[str]:
+    """Return the columns without a name: an index, which pandas writes and reads so."""
+    found = {name for name in source.names if _NO_NAME.fullmatch(name)} - spoken_of
+    for name in sorted(found):
+        warnings.warn(
+            f"{source.name}, column {source.names.index(name) + 1} has no name ({name!r}), as the "
+            "index of a table that pandas wrote: it is left out. To learn from it, name it in the "
+            "file",
+            stacklevel=4,
+        )
+    return found
+
+
+def _header_remedy(source: Source) -> str | None:
+    """Say what seems to be wrong with the first line of a CSV file that should name columns."""
+    if not isinstance(source, CsvSource):
         return None
-    found = max(";\t|,", key=source.names[0].count)
-    if found not in source.names[0]:
+    first = source.names[0]
+    if first.startswith(("#", "sep=")):
+        return "The first line names no columns: remove all lines before the one that does"
+
+    if any(reads_as_number(name) for name in source.names):
+        return "The first line seems to be a row: write a line before it that names the columns"
+    found = max(";\t|, ", key=first.count)
+    if len(source.names) != 1 or found not in first:
         return None
     return f"The cells seem to be separated by {found!r}: pass separator={found!r}"
 

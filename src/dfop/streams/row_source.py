@@ -14,8 +14,9 @@ from dfop.rows.batch import Batch
 from dfop.streams.bad_rows import BadRow, Log
 from dfop.streams.cells import Flaw
 from dfop.streams.errors import DataError
-from dfop.streams.layout import SAMPLE, Layout, Tally, tally
+from dfop.streams.layout import SAMPLE, Layout
 from dfop.streams.pieces import from_cells, settle
+from dfop.streams.tally import Tally, tally
 
 PIECE = 8192
 # Seconds that a slow iterator is waited for before its rows are passed on.

@@ -12,8 +12,9 @@ from dfop.rows.batch import Batch
 from dfop.streams.bad_rows import FurtherRows, Log
 from dfop.streams.errors import DataError
 from dfop.streams.json_source import JsonSource
-from dfop.streams.layout import Layout, Tally
+from dfop.streams.layout import Layout
 from dfop.streams.sources import Source
+from dfop.streams.tally import Tally
 
 
 class SeveralFiles:

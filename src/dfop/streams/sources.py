@@ -20,11 +20,15 @@ from dfop.streams.bad_rows import Log
 from dfop.streams.chunks import PACKED, Chunks
 from dfop.streams.csv_source import CsvSource
 from dfop.streams.json_source import JsonSource
-from dfop.streams.layout import Layout, Tally
+from dfop.streams.layout import Layout
 from dfop.streams.row_source import RowSource
+from dfop.streams.tally import Tally
 
 FORMATS = ("csv", "tsv", "parquet", "jsonl", "arff")
 SUFFIXES = {**{f".{kind}": kind for kind in FORMATS}, ".ndjson": "jsonl", ".pq": "parquet"}
+ENTRIES_WITHOUT_DATA = 100_000
+MOST_ENTRIES = 1_000_000
+"""How many files and folders are looked at: without finding data, and at all."""
 
 _CSV_ALONE = "separator= is for CSV: a path, or an open file with format='csv'"
 
@@ -105,6 +109,8 @@ def _path(
     packing = path.suffix.lower() if path.suffix.lower() in PACKED else ""
     inner = path.with_suffix("") if packing else path
     kind = kind or SUFFIXES.get(inner.suffix.lower())
+    if kind is None and not stat.S_ISREG(mode):
+        kind = "csv"  # a pipe seldom has an ending: /dev/fd/63
     if kind is None:
         raise ValueError(
             f"{path}: cannot tell the format from the name; pass format=, one of "
@@ -136,13 +142,50 @@ def natural_order(name: str) -> list[Any]:
     return [[int(part) if i % 2 else part for i, part in enumerate(parts)], name]
 
 
+def parquet_files(folder: Path) -> list[Path]:
+    """Return the Parquet files of a folder and those in it, in the order of their names.
+
+    What begins with _ or . is left out, as others that write such folders mean it. The search goes
+    from the top down and is given up where nothing is found near the top.
+    """
+    found: list[Path] = []
+    folders, seen = [folder], 0
+    while folders:
+        within = []
+        for here in folders:
+            for entry in _entries(here, folder):
+                seen += 1
+                if entry.is_dir(follow_symlinks=False):
+                    within.append(Path(entry.path))
+                elif entry.name.lower().endswith((".parquet", ".pq")):
+                    found.append(Path(entry.path))
+            if seen > MOST_ENTRIES or (seen > ENTRIES_WITHOUT_DATA and not found):
+                raise ValueError(
+                    f"{folder}: {len(found)} of the {seen:,} files and folders near the top are "
+                    "Parquet, and there are more; name the folder that holds the data"
+                )
+        folders = within
+    return sorted(found, key=lambda path: natural_order(str(path)))
+
+
+def _entries(folder: Path, top: Path) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return [entry for entry in entries if not entry.name.startswith(("_", "."))]
+    except FileNotFoundError:
+        if folder == top:
+            raise
+        return []  # gone since its name was read, as folders of processes are
+    except PermissionError:
+        raise ValueError(
+            f"{top}: looking for Parquet files, {folder} cannot be read; name the folder that "
+            "holds the data, or get permission to read all of it"
+        ) from None
+
+
 def _folder(folder: Path, kind: str | None) -> Source:
-    found = (path for suffix in ("*.parquet", "*.pq") for path in folder.rglob(suffix))
-    files = sorted(
-        (path for path in found if not path.name.startswith(("_", "."))),
-        key=lambda path: natural_order(str(path)),
-    )
-    if kind not in (None, "parquet") or not files:
+    files = parquet_files(folder) if kind in (None, "parquet") else []
+    if not files:
         raise ValueError(f"{folder}: a folder is read if it holds Parquet files, name.parquet")
     return parquet_source(files, str(folder), reusable=True)
 

@@ -3,9 +3,10 @@
 >>> from dfop.theory import certify, run_experiment, draw_experiment
 
 `certify` follows a stream and gives Theorem 2 and its sharper forms C0 to C3; `theorem2` does it
-from summary numbers. `balancing_mu`, `effective_sample_size`, `forgetting_time` help to choose
-``mu``. Lemmas 1 to 3 and Theorem 1 are there to be executed. `run_experiment` measures how often
-the certificates hold and `draw_experiment` shows it.
+from summary numbers, `certify_learner` from a learner's own estimates. `balancing_mu`,
+`effective_sample_size`, `forgetting_time` help to choose ``mu``. Lemmas 1 to 3, those of the
+supplement and Theorem 1 are there to be executed. `run_experiment` measures how often the
+certificates hold and `draw_experiment` shows it.
 """
 
 from .bounds import Parts, theorem2, theorem2_sharp
@@ -20,6 +21,7 @@ from .concentration import (
 )
 from .experiment import SETTINGS, Outcome, Setting, run_experiment
 from .figure import draw_experiment
+from .fitted import NoiseAndDrift, certify_learner, noise_and_drift
 from .lemmas import (
     Lemma2Sides,
     lemma1_gamma,
@@ -30,6 +32,7 @@ from .lemmas import (
     normal_light_tail,
 )
 from .scale import to_dfop_scale, to_gdfop_scale
+from .supplement import Inversion, Sides, inversion_sides, norm_sides, square_sides
 from .tuning import (
     balancing_mu,
     best_mu,
@@ -43,27 +46,35 @@ __all__ = [
     "ASSUMPTIONS",
     "SETTINGS",
     "Certificates",
+    "Inversion",
     "Lemma2Sides",
+    "NoiseAndDrift",
     "Outcome",
     "Parts",
     "Setting",
+    "Sides",
     "TailCheck",
     "balancing_mu",
     "best_mu",
     "certify",
+    "certify_learner",
     "check_theorem1",
     "draw_experiment",
     "effective_sample_size",
     "forgetting_time",
+    "inversion_sides",
     "lemma1_gamma",
     "lemma1_gamma_of",
     "lemma2_sides",
     "lemma3_bound",
     "lemma3_sigma",
+    "noise_and_drift",
+    "norm_sides",
     "normal_light_tail",
     "quadratic_radius",
     "run_experiment",
     "sharp_radius",
+    "square_sides",
     "start_forgotten",
     "steady_state",
     "theorem1_radius",

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dfop.plotting import COLOURS as PALETTE
-from dfop.plotting import name_ends, panels, save
+from dfop.insight.plotting import COLOURS as PALETTE
+from dfop.insight.plotting import name_ends, panels, save
 
 from .experiment import NAMES, Outcome
 

@@ -42,8 +42,8 @@ class SklearnLearner(Learner):
     def call(self, method: str, *args: Any, **offered: Any) -> Any:
         """Call a method with those of the named values that it takes; the classes are added."""
         taken = self.parameters(method)
-        # A model that could forget by the clock, and says that it does not, refuses a time.
-        if offered.get("time") is None or not getattr(self.model, "needs_time", True):
+        # A model that neither forgets by the clock nor has alarms refuses a time, and says so.
+        if offered.get("time") is None or not getattr(self.model, "takes_time", True):
             offered.pop("time", None)
         # A fitted classifier knows its classes; telling it again only costs time.
         if len(self.classes) and not hasattr(self.model, "classes_"):

@@ -98,7 +98,7 @@ class _Old:
             return None
         described = self.state["watch"]
         if described is None:
-            return describe_monitor(new_monitor(target), self.arrays)
+            return describe_monitor(new_monitor(target, len(self.sums)), self.arrays)
         river = self.kind.startswith("river.")
         for name, values in watch_fields(self.reading, river, outputs, classes).items():
             self.arrays[f"monitor/{name}"] = values
@@ -206,7 +206,7 @@ class _Arrays(_Old):
             stamps = -stamps
         arrived = np.arange(len(keys), dtype=np.float64)
         none = np.empty((len(keys), 0))
-        waiting.keep(check_keys(keys, None), Kept.of(rows, stamps, arrived, predicted, none))
+        waiting.keep(check_keys(keys, None), Kept.of(rows, stamps, arrived, predicted, none, none))
         return waiting
 
 

@@ -7,8 +7,6 @@ import numpy as np
 
 from dfop.paper.printed import Cell
 
-from .bars import Bar
-
 
 @dataclass(frozen=True)
 class FullStream:
@@ -19,7 +17,8 @@ class FullStream:
     source: str
     rows: int
     features: int
-    bar: Bar
+    promised: float | None
+    """What the default has to reach; None on a shortened stream, of which nothing is promised."""
     default: float
     seeds: tuple[float, float]
     """Of the default: the least and the largest of the seeds, both the score where there is one."""
@@ -30,18 +29,11 @@ class FullStream:
     """By view: the best fixed mu in hindsight, and its score."""
     lags: int
     """How many, where they were tried; else 0."""
-    promised_lagged: float
-    """NaN without lags."""
+    promised_lagged: float | None
+    """None without lags, and on a shortened stream."""
     lagged: float | None
     fixed_lagged: tuple[float, float] | None
     """Linear, with the same lags."""
-
-    @property
-    def rival(self) -> tuple[str, float]:
-        """The best other in hindsight, saying the last label again among them."""
-        if self.behind(self.no_change, self.bar.peer_score) < 0:
-            return "no-change", self.no_change
-        return self.bar.peer, self.bar.peer_score
 
     @property
     def allowance(self) -> float:
@@ -52,10 +44,27 @@ class FullStream:
         """How much worse ours is: in points, or as a share of the other's squared error."""
         return other - ours if self.task == "classification" else ours / other - 1
 
+    @property
+    def ahead(self) -> float:
+        """Minus `behind`, against the best fixed mu in hindsight, linear or rff."""
+        return min(-self.behind(self.default, best) for _, best in self.fixed.values())
+
     def at_least(self, ours: float, other: float) -> bool:
         """Whether ours is as good as the other, as far as the other's digits go."""
         digits = 2 if self.task == "classification" else 4
         return round(self.behind(ours, other), digits) <= 0
+
+    @property
+    def keeps_promise(self) -> bool:
+        """Whether the default is as good as promised, or nothing is."""
+        return self.promised is None or self.at_least(self.default, self.promised)
+
+    @property
+    def keeps_promise_lagged(self) -> bool:
+        """The same of the default with lags."""
+        if self.promised_lagged is None or self.lagged is None:
+            return True
+        return self.at_least(self.lagged, self.promised_lagged)
 
     def shown(self, value: float) -> str:
         """Write a score with the digits of its measure."""
@@ -74,12 +83,15 @@ class Trials:
     ours: list[float]
     no_change: list[float]
     method: str
-    printed: Cell
+    printed: Cell | None
+    """None on a shortened stream, of which the paper prints nothing."""
 
     @property
     def holds(self) -> bool:
         """Whether we are at least as good as the paper's best, minus one standard deviation."""
         mean, cell = float(np.mean(self.ours)), self.printed
+        if cell is None:
+            return True
         if self.task == "classification":
             return mean >= cell.mean - cell.std
         return mean <= cell.mean + cell.std

@@ -1,6 +1,5 @@
 """The automatic learner, with no argument, on every stream: scores, and how sure it was."""
 
-import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -17,8 +16,8 @@ from dfop.paper.supply import supply
 from dfop.regressor import DFOPRegressor
 
 from . import work
-from .bars import CLASSIFICATION_BARS, LAGGED, REGRESSION_BARS
 from .page import page, picture, write_tables
+from .promises import LAGGED, PROMISED_ACCURACY, PROMISED_ERROR
 from .results import FullStream, Sureness, Trials
 
 SEEDS = 10
@@ -46,10 +45,10 @@ def automatic(run: Run) -> None:
 def _available(run: Run) -> dict[tuple[str, str], str]:
     """By task and name, where each stream's rows come from; those without rows are absent."""
     found = {}
-    bars = {"classification": CLASSIFICATION_BARS, "regression": REGRESSION_BARS}
+    promised = {"classification": PROMISED_ACCURACY, "regression": PROMISED_ERROR}
     for task, settings in (("classification", CLASSIFICATION), ("regression", REGRESSION)):
         for stream in settings:
-            if stream.name in bars[task] and (not run.only or stream.name in run.only):
+            if stream.name in promised[task] and (not run.only or stream.name in run.only):
                 supplied = supply(run, stream)
                 if supplied is not None:
                     found[task, stream.name] = supplied.source
@@ -87,12 +86,13 @@ def _full_streams(run: Run, available: dict[tuple[str, str], str]) -> list[FullS
         for mu, score in zip(cell["mus"], result["scores"], strict=True):
             kept.setdefault((task, name, cell["features"], cell["lags"], mu), []).append(score)
     return [
-        _full_stream(kept, task, name, source, *sizes[task, name])
+        _full_stream(run, kept, task, name, source, *sizes[task, name])
         for (task, name), source in available.items()
     ]
 
 
 def _full_stream(
+    run: Run,
     kept: dict[tuple[Any, ...], list[float]],
     task: str,
     name: str,
@@ -108,21 +108,22 @@ def _full_stream(
         mu = (max if task == "classification" else min)(of, key=lambda mu: of[mu])
         return mu, of[mu]
 
-    lags, promised = LAGGED.get((task, name), (0, math.nan))
+    lags, promised_lagged = LAGGED.get((task, name), (0, None))
+    promised = (PROMISED_ACCURACY if task == "classification" else PROMISED_ERROR)[name]
     return FullStream(
         task=task,
         name=name,
         source=source,
         rows=rows,
         features=features,
-        bar=(CLASSIFICATION_BARS if task == "classification" else REGRESSION_BARS)[name],
+        promised=None if run.quick else promised,
         default=mean("auto"),
         seeds=(min(kept[task, name, "auto", 0, None]), max(kept[task, name, "auto", 0, None])),
         no_change=mean("no-change"),
         automatic={view: mean(view) for view in VIEWS},
         fixed={view: best(view) for view in VIEWS},
         lags=lags,
-        promised_lagged=promised,
+        promised_lagged=None if run.quick else promised_lagged,
         lagged=mean("auto", lags) if lags else None,
         fixed_lagged=best("linear", lags) if lags else None,
     )
@@ -144,7 +145,7 @@ def _classification_trials(run: Run) -> Iterable[Trials]:
         ours, no_change = (100 * table.scores[0]).tolist()
         yield Trials(
             "classification", stream.name, supplied.source, ours, no_change, method,
-            known[stream.name, method],
+            None if run.quick else known[stream.name, method],
         )  # fmt: skip
 
 
@@ -167,7 +168,7 @@ def _regression_trials(run: Run) -> Iterable[Trials]:
         ours, no_change = (100 * table.scores[0]).tolist()
         yield Trials(
             "regression", stream.name, supplied.source, ours, no_change, method,
-            known[stream.name, method],
+            None if run.quick else known[stream.name, method],
         )  # fmt: skip
 
 

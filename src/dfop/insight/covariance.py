@@ -1,0 +1,40 @@
+"""The covariance of the weights of a single filter, in the units of the columns."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dfop.core import SMALLEST, Filter
+from dfop.model.model import Model
+
+Array = NDArray[np.float64]
+
+
+def covariance_of(model: Model | None) -> Array:
+    """Return P = R^-1 of a model's filter, in the order of its weights, the constant last."""
+    if model is None or model.engine is None:
+        raise AttributeError("covariance_ is known once a row was learned")
+    engine = model.engine
+    if model.settings.storage is not None:
+        raise AttributeError(
+            f"storage={model.settings.storage} keeps a sketch, which has no whole covariance: "
+            "leave out storage="
+        )
+    if not isinstance(engine, Filter):
+        raise AttributeError(
+            "covariance_ is of a single filter, and this model has several experts: give a "
+            "forgetting, such as forgetting=0.001"
+        )
+    state = engine.state()
+    D, scale = state["D"], state["scale"]
+    root = np.eye(len(D))
+    column, row = np.tril_indices(len(D), -1)  # u_ij, i < j, column by column
+    root[row, column] = state["upper"]
+    root *= np.sqrt(D) / scale[:, np.newaxis]
+    unseen = scale == SMALLEST
+    root[unseen] = 0.0  # of a feature never seen there is the prior alone
+    with np.errstate(over="ignore"):
+        P = np.nan_to_num(root @ root.T)
+    P[unseen, unseen] = state["unseen_variance"]
+    return np.roll(P, -1, axis=(0, 1)) if engine.intercept else P

@@ -1,0 +1,334 @@
+"""What a `Keyed` knows: the compiled store of its models, and what belongs to all of them."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dfop.core import Coder, Filter, KeyedStore, KindError
+from dfop.engines.build import build_engine
+from dfop.engines.keyed import KeyDesign, find, place
+from dfop.files.resuming import resume
+from dfop.forgetting import ByClock
+from dfop.model.keyed_late import LateRows, Placed, Shown
+from dfop.model.keyed_targets import Coded, KeyedLabels, SharedLabels, Targets
+from dfop.model.keys import Keys
+from dfop.model.settings import Settings
+from dfop.regressor import DFOPRegressor
+from dfop.rows.batch import Batch
+from dfop.rows.keys import KeyArray
+from dfop.rows.kinds import refuse_kind
+from dfop.rows.tables import check_columns, first_batch
+from dfop.rows.weights import Clock, RowWeights, discounts_of_gaps, read_times, row_weights
+
+Array = NDArray[np.float64]
+
+
+class Bounds(NamedTuple):
+    """What keeps a store from growing for ever."""
+
+    expiry: int | float | None
+    """How long a key may be idle: rows, or (a float) seconds."""
+    memory_limit: int | None
+
+
+class KeyedModels:
+    """Settings, targets, store, rows that wait, and the model that all keys share.
+
+    Parameters
+    ----------
+    settings : Settings
+        Of all models.
+    targets : KeyedNumbers, KeyedLabels or SharedLabels
+        What is learned.
+    bounds : Bounds
+        Of the store.
+    shared : DFOPRegressor, optional
+        The model that all keys share.
+    """
+
+    def __init__(
+        self, settings: Settings, targets: Targets, bounds: Bounds, shared: DFOPRegressor | None
+    ) -> None:
+        self.settings, self.targets, self.bounds, self.shared = settings, targets, bounds, shared
+        self.store: KeyedStore | None = None
+        self.names: tuple[str, ...] | None = None
+        self.coder = Coder()
+        """Codes the rows of all keys: a text has the same column for all of them."""
+        self.width = 0
+        """How many coded columns the models have."""
+        self.datetimes: bool | None = None
+        self.late = LateRows(settings.pending_limit)
+
+    def known(self) -> KeyedStore:
+        """Return the store; refuse if no row was learned."""
+        if self.store is None:
+            raise ValueError(
+                "no row was learned yet: predict_then_learn or partial_fit comes first"
+            )
+        return self.store
+
+    # -- checks -------------------------------------------------------------------------------
+
+    def read(self, X: Any) -> Batch:
+        """Read rows, which must fit those before."""
+        batch = first_batch(X)
+        if self.store is not None:
+            check_columns(batch, self.names, self.coder.columns, "Keyed")
+        return batch
+
+    def check_kind(self, keys: KeyArray) -> None:
+        """Refuse keys of another kind than before."""
+        if self.store is not None and keys.text != self.store.text and len(keys.values):
+            kinds = ("texts", "whole numbers") if self.store.text else ("whole numbers", "texts")
+            raise ValueError(f"keys were {kinds[0]} before and are {kinds[1]} now: keep to one")
+
+    def check_outputs(self, targets: Targets) -> None:
+        """Refuse targets that rows which wait were not predicted for."""
+        if self.store is not None and targets.width != self.targets.width:
+            raise ValueError(
+                f"y has {targets.width} outputs, but rows were predicted before as if it had one: "
+                "learn a row with its label first"
+            )
+
+    def read_times(self, keys: KeyArray, time: Any) -> Any:
+        """Read the times of rows, which must not run backwards within a key."""
+        n, rule = len(keys.values), self.settings.rule
+        row_weights(rule, 0, Clock(), time=None if time is None else np.empty(0))  # needs it or not
+        if time is None:
+            return None
+        times, datetimes = read_times(time, n)
+        if self.datetimes is not None and datetimes != self.datetimes:
+            before, now = ("numbers", "datetimes") if datetimes else ("datetimes", "numbers")
+            raise ValueError(f"time was given as {before} before and as {now} now: keep to one")
+        store = self.store
+        if store is None:  # rows among themselves
+            store = KeyedStore(Filter(0, 1, True, 1.0, 1.0), None, keys.text, 0, 0.0, 0.0)
+        row = store.first_backwards(keys.values, times)
+        if row < n:
+            raise ValueError(
+                f"time runs backwards at row {row}, key {keys.shown(row)}: sort the rows of "
+                "each key by time, or leave late rows out"
+            )
+        return times
+
+    # -- learning and predicting --------------------------------------------------------------
+
+    def learn(self, keys: KeyArray, batch: Batch, coded: Coded, time: Any) -> Shown:
+        """Predict each row with the model of its key, then learn it."""
+        moments = self.read_times(keys, time)
+        self.check_outputs(coded.targets)
+        rows, widths = self._code(batch)
+        with self._undoing():
+            store = self.open(batch, keys.text, coded.targets, widths[0][1])
+            ahead = self._learn_shared(rows, coded.values, time)
+        values = coded.values if ahead is None else coded.values - ahead
+        opened, wider = dict(coded.opened), dict(widths)
+        edges = sorted({0, len(values), *opened, *wider})
+        shown = []
+        for start, stop in itertools.pairwise(edges):
+            self._grow(store, wider.get(start), opened.get(start))
+            part = slice(start, stop)
+            some, X = keys, rows
+            if len(edges) > 2:
+                some = KeyArray(keys.values[part], keys.text)
+                X = np.ascontiguousarray(rows[part, : self.width])
+            placed = self._place(store, some, None if moments is None else moments[part])
+            out = self._room(stop - start)
+            store.learn(placed.entries, placed.fresh, X, values[part], placed.pace, out)
+            shown.append(out)
+        return self._with_shared(self._joined(shown), ahead)
+
+    def predict(self, keys: KeyArray, batch: Batch) -> Shown:
+        """Predict each row with the model of its key as it is now."""
+        store, shown = self.known(), self._room(len(batch))
+        try:
+            X = self.coder.code_to_predict(
+                batch.numbers, batch.texts, range(batch.shape[1]), batch.gaps
+            )
+        except KindError as error:
+            refuse_kind(batch, error)
+        store.predict(find(store, keys.values), X, shown)
+        return self._with_shared(shown, self._predict_shared(X))
+
+    def _code(self, batch: Batch) -> tuple[Array, list[tuple[int, int]]]:
+        """Code rows: how many columns there are from which row on."""
+        try:
+            return self.coder.code(
+                batch.numbers, batch.texts, range(batch.shape[1]), np.ones(1), batch.gaps
+            )
+        except KindError as error:
+            refuse_kind(batch, error)
+
+    @contextmanager
+    def _undoing(self) -> Iterator[None]:
+        """Take back what the coder has learned of rows that are refused."""
+        try:
+            yield
+        except BaseException:
+            self.coder.rollback()
+            raise
+
+    def arrive(self, keys: KeyArray, batch: Batch, rows: Keys, time: Any, classes: Any) -> Shown:
+        """Predict rows whose labels come later."""
+        self.late.check_new(rows)
+        targets = self.targets.announced(classes)
+        moments = self.read_times(keys, time)
+        coded, widths = self._code(batch)
+        with self._undoing():
+            store = self.open(batch, keys.text, targets, widths[0][1])
+            ahead = self._predict_shared(coded)
+        shown = []
+        for start, stop in itertools.pairwise([*(row for row, _ in widths), len(rows)]):
+            self._grow(store, dict(widths)[start], None)
+            part, some = slice(start, stop), self._room(stop - start)
+            placed = self._place(
+                store,
+                KeyArray(keys.values[part], keys.text),
+                None if moments is None else moments[part],
+            )
+            kept = np.zeros((stop - start, self.targets.width)) if ahead is None else ahead[part]
+            X = np.ascontiguousarray(coded[part, : self.width])
+            self.late.arrive(store, rows[part], X, kept, placed, some)
+            shown.append(some)
+        return self._with_shared(self._joined(shown), ahead)
+
+    def learn_late(self, rows: Keys, coded: Coded) -> None:
+        """Learn the labels of rows that wait."""
+        store = self.known()
+        if self.shared is not None:
+            X = self.late.coded(rows, self.width)
+            self.shared.partial_fit(self._as_shared(X), coded.targets.of_shared(coded.values))
+        self.targets = coded.targets
+        for _, label in coded.opened:
+            self._grow(store, None, label)
+        self.late.learn(store, rows, coded.values, self.width)
+
+    def _grow(self, store: KeyedStore, width: int | None, label: Any) -> None:
+        """Make room for coded columns and a class that no key has met."""
+        targets, columns = self.targets, (width or self.width) - self.width
+        if label is not None:
+            assert isinstance(targets, KeyedLabels)
+            targets = targets.learned(label)
+        classes = (targets.classes or 0) - (self.targets.classes or 0)
+        self.width, self.targets = self.width + columns, targets
+        if columns or classes:
+            most = self._design(store.text).most_keys(self.bounds.memory_limit)
+            store.grow(columns, classes, most)
+
+    def _room(self, n: int) -> Shown:
+        return Shown.of(n, self.targets.outputs, self.targets.classes)
+
+    def _joined(self, parts: list[Shown]) -> Shown:
+        """Return what parts show as one: a class that came later was 0 before."""
+        if len(parts) == 1:
+            return parts[0]
+        shown = self._room(sum(len(part.outputs) for part in parts))
+        shown.outputs[:], shown.ranks[:] = 0.0, -1
+        start = 0
+        for part in parts:
+            rows = slice(start, start + len(part.outputs))
+            shown.outputs[rows, : part.outputs.shape[1]] = part.outputs
+            shown.ranks[rows, : part.ranks.shape[1]] = part.ranks
+            start = rows.stop
+        return shown
+
+    # -- the model that all keys share ----------------------------------------------------------
+
+    def _learn_shared(self, X: Array, values: Array, time: Any) -> Array | None:
+        if self.shared is None:
+            return None
+        assert not isinstance(self.targets, KeyedLabels)
+        given = {"time": time} if self.shared.needs_time else {}
+        y = self.targets.of_shared(values)
+        ahead = self.shared.predict_then_learn(self._as_shared(X), y, **given)
+        return ahead.reshape(values.shape)
+
+    def _predict_shared(self, X: Array) -> Array | None:
+        if self.shared is None or self.shared.__dfop_model__() is None:
+            return None
+        return self.shared.predict(self._as_shared(X)).reshape(len(X), self.targets.outputs)
+
+    def _as_shared(self, X: Array) -> Batch:
+        """Return coded rows with names, so that further columns may follow."""
+        assert self.shared is not None
+        model = self.shared.__dfop_model__()
+        named = model is None or model.names is not None  # not those of the first files
+        return Batch(X, names=tuple(map(str, range(X.shape[1]))) if named else None)
+
+    @staticmethod
+    def _with_shared(shown: Shown, ahead: Array | None) -> Shown:
+        return shown if ahead is None else shown._replace(outputs=shown.outputs + ahead)
+
+    # -- the store ----------------------------------------------------------------------------
+
+    def open(self, batch: Batch, text: bool, targets: Targets, width: int) -> KeyedStore:
+        """Return the store; make it for the first rows, which have been checked by now."""
+        if self.store is None:
+            design = self._design(text, targets, width)
+            self.store = design.build_store(self.bounds.memory_limit, self.bounds.expiry)
+            self.width, self.names = width, batch.names
+        self.targets = targets
+        return self.store
+
+    def restore(self, coder: Coder, names: Any, text: bool, state: dict[str, Any]) -> None:
+        """Go on with the models of a file."""
+        self.coder, self.width, self.names = coder, coder.width, names
+        design = self._design(text)
+        self.store = design.build_store(self.bounds.memory_limit, self.bounds.expiry)
+        self.store.restore(state)
+        self.datetimes = any(state["ticks"])
+
+    def bytes_per_key(self) -> int:
+        """Return what one more key takes."""
+        return self._design(self.known().text).bytes_per_key()
+
+    def _design(
+        self, text: bool, targets: Targets | None = None, width: int | None = None
+    ) -> KeyDesign:
+        """Return the design of the store, as it is now where nothing else is said."""
+        targets = self.targets if targets is None else targets
+        settings = self.settings
+        engine = build_engine(
+            self.width if width is None else width, [("number", 1)] * targets.outputs,
+            settings.rule, settings.features, fit_intercept=bool(settings.fit_intercept),
+            prior_variance=settings.prior_variance, cap=settings.cap,
+        )  # fmt: skip
+        assert isinstance(engine, Filter)
+        return KeyDesign(engine, targets.classes, text)
+
+    def _place(self, store: KeyedStore, keys: KeyArray, times: Any) -> Placed:
+        """Decide which model each row belongs to, and how it fades: nothing can fail from here."""
+        entries, fresh, gaps = place(store, keys.values, times)
+        rule = self.settings.rule
+        if isinstance(rule, ByClock):
+            self.datetimes = times.dtype == np.int64
+            return Placed(entries, fresh, discounts_of_gaps(rule, gaps))
+        weights = row_weights(rule, len(gaps), Clock())
+        assert isinstance(weights, RowWeights)
+        return Placed(entries, fresh, weights.pace)
+
+    def learner_of(self, entry: int, learner: Any) -> Any:
+        """Let a new learner go on with the model of a key."""
+        store = self.known()
+        clock = Clock()
+        if self.datetimes is not None:
+            seconds, ticks = store.last(entry)
+            clock = Clock(ticks if self.datetimes else seconds, self.datetimes)
+        if isinstance(self.targets, SharedLabels):
+            raise ValueError(
+                "a key's own model is what it has learned beside the shared one, and no classifier"
+            )
+        target, engine = self.targets.of_key(store.filter(entry), store.ranks(entry))
+        # How many rows a key had is not counted: one at least.
+        resume(
+            learner, target, engine, names=self.names, clock=clock, rows=1,
+            coder=copy.deepcopy(self.coder),
+        )  # fmt: skip
+        return learner

@@ -1,0 +1,113 @@
+"""The alarm of inputs in NumPy, block by block, from its formulas; no gaps."""
+
+import numpy as np
+
+LOGARITHMS = (2, 3)
+
+
+class Statistic:
+    """One number of a block against those of the blocks before."""
+
+    def __init__(self):
+        self.mean = self.deviation = self.record = self.odd = 0.0
+
+    def update(self, f, least, share, limit, recorded, watched):
+        z = np.clip((f - self.mean) / (1.25 * max(self.deviation, least)), -1e6, 1e6)
+        odd = watched and abs(z) > max(limit, 1.5 * self.record)
+        rings = odd and self.odd * z > 0
+        if recorded and not rings:
+            new = abs(self.odd) if odd else max(abs(self.odd), abs(z))
+            self.record = max(self.record * (1 - 1 / 256), new)
+        self.odd = z if odd else 0.0
+        if not odd:
+            self.mean += share * (f - self.mean)
+            self.deviation += share * (abs(f - self.mean) - self.deviation)
+        return rings
+
+
+class Column:
+    """A column, and what is left of it given the others."""
+
+    def __init__(self):
+        self.f = [Statistic() for _ in range(6)]
+        self.known = self.pause = self.rings = 0
+        self.change = 0.0
+
+    @property
+    def spread(self):
+        return np.exp(self.f[3].mean)
+
+    def log(self, value, i):
+        if self.known == 0:
+            return np.log(value) if value > 0 else 0.0
+        if value == 0 and self.change < 0.45:
+            return self.f[i].mean
+        return max(np.log(value) if value > 0 else -np.inf, self.f[i].mean - 7)
+
+    def close(self, x, given, limit):
+        if self.known == 0:
+            self.level, self.given, self.last_given = x.mean(), given, given
+            self.last_mean, self.last, away = x.mean(), x[0], np.abs(x - x[0]).mean()
+        else:
+            away = np.abs(x - self.level).mean()
+        steps = np.abs(np.diff(x, prepend=self.last))
+        share = max(1 / 64, 1 / (self.known + 1))
+        self.change += share * ((steps > 0).mean() - self.change)
+        self.pause = max(self.pause - 1, 0)
+        recorded = self.known >= 20 and self.pause == 0
+        least = max(0.01 * (min(away, self.spread) if self.known else away), 1e-300)
+        values = [
+            x.mean() - self.level,
+            x.mean() - self.last_mean,
+            self.log(steps.mean(), 2),
+            self.log(away, 3),
+            given - self.given,
+            given - self.last_given,
+        ]
+        rang = False
+        for i, (f, value) in enumerate(zip(self.f, values, strict=True)):
+            smallest = 0.05 if i in LOGARITHMS else least
+            watched = recorded and self.change >= 0.1
+            rang |= f.update(value, smallest, share, limit, recorded, watched)
+        if rang:
+            for i, f in enumerate(self.f):
+                f.record = min(max(f.record, abs(f.odd)), 2 * limit * 2.0**self.rings)
+                f.mean, f.odd = (values[i] if i in LOGARITHMS else 0.0), 0.0
+            self.level, self.given, self.pause = x.mean(), given, 4
+            self.rings = min(self.rings + 1, 20)
+        if not any(f.odd for f in self.f):
+            self.level += share * (x.mean() - self.level)
+            self.given += share * (given - self.given)
+        self.last_mean, self.last_given, self.last = x.mean(), given, x[-1]
+        self.known += 1
+        return rang
+
+
+def watched(X):
+    """Return (row, columns) of each alarm."""
+    n, d = X.shape
+    limit = 6 + 1.3 * np.log(max(d, 5) / 5)
+    columns, found, quiet = [Column() for _ in range(d)], [], 0
+    products = 1e-9 * np.eye(d + 1)  # of rows, the constant among them, each in its own unit
+    unit = np.abs(X).max(axis=0)
+    for block in range(n // 16):
+        rows = X[16 * block : 16 * block + 16]
+        P = np.linalg.inv(products)
+        mean = np.append(1.0, rows.mean(axis=0) / unit)
+        taught = 16 * block >= min(4 * (d + 1), 240)
+        given = (P @ mean / np.diag(P))[1:] * unit * taught
+        if block >= 20:
+            reach = np.array([10 * column.spread for column in columns])
+            levels = np.array([column.level for column in columns])
+            taken = np.clip(rows, levels - reach, levels + reach)
+        else:
+            taken = rows
+        for row in taken:
+            one = np.append(1.0, row / unit)
+            products = 0.999 * products + np.outer(one, one)
+        rang = [j for j in range(d) if columns[j].close(rows[:, j], given[j], limit)]
+        quiet = max(quiet - 1, 0)
+        if rang and quiet == 0 and block + 1 >= 40:
+            found.append((16 * block + 15, rang))
+            quiet = 40
+    return found

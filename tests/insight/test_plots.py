@@ -1,0 +1,69 @@
+"""The picture of what happened shows what was put into the stream."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dfop import DFOPClassifier, DFOPRegressor
+
+
+def jumping(n=3000):
+    """One of three weights changes half-way."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(n, 3)), columns=["speed", "load", "$heat$"])
+    late = np.arange(n) >= n // 2
+    return X, 2 * X["speed"] - 2 * late * X["load"] + X["$heat$"] + 0.3 * rng.normal(size=n)
+
+
+@pytest.fixture(scope="module")
+def figure():
+    return DFOPRegressor().fit(*jumping()).plot()
+
+
+def lines(ax):
+    return {str(line.get_label()): line for line in ax.lines}
+
+
+def test_the_error_is_drawn_against_no_change(figure):
+    ax = figure.axes[0]
+    model, last = (lines(ax)[name].get_ydata() for name in ("best expert", "no-change"))
+    y = jumping()[1].to_numpy()
+    expected = np.mean(np.diff(y) ** 2)
+    assert np.mean(last) == pytest.approx(expected, rel=0.1)
+    share = f"{1 - np.mean(model) / np.mean(last):.0%}"
+    assert f"{share} less than no-change, 1 sudden change found" in ax.get_title(loc="left")
+
+
+def test_the_alarm_bears_the_name_of_what_moved(figure):
+    assert "load" in {text.get_text() for text in figure.axes[0].texts}
+
+
+def test_it_pays_to_look_back_less_after_the_change(figure):
+    [steps] = [line for line in figure.axes[1].lines if len(line.get_xdata()) > 2]
+    rows, back = np.asarray(steps.get_xdata()), np.asarray(steps.get_ydata())
+    assert back[(rows > 1500) & (rows < 1700)].min() < np.median(back[rows < 1500])
+
+
+def test_weights_go_from_the_long_past_to_now(figure):
+    ax = figure.axes[2]
+    assert ax.xaxis_inverted()
+    names = [text.get_text() for text in ax.texts]
+    drawn = [line for line in ax.lines if len(line.get_xdata()) > 2]
+    [load] = [line for name, line in zip(names, drawn, strict=True) if name == "load"]
+    effect = np.asarray(load.get_ydata())
+    assert effect[0] == pytest.approx(-1.0, abs=0.2)  # over all rows
+    assert effect[-1] == pytest.approx(-2.0, abs=0.2)  # now
+
+
+@pytest.mark.parametrize("rows", [1, 30])
+def test_few_rows_and_labels_draw_too(rows):
+    X, y = jumping()
+    assert len(DFOPRegressor().fit(X[:rows], y[:rows]).plot().axes) == 3
+    model = DFOPClassifier().fit(X[:rows], y[:rows] > 0, classes=[False, True])
+    model.plot().savefig("/dev/null", format="png")
+
+
+def test_a_series_that_no_change_predicts_says_so():
+    X = np.random.default_rng(1).normal(size=(500, 2))
+    title = DFOPRegressor().fit(X, np.repeat([1.0, 5.0], 250)).plot().axes[0].get_title(loc="left")
+    assert "no-change" in title
