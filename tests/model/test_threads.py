@@ -320,7 +320,7 @@ def test_two_threads_may_bring_the_first_rows(name):
 
 
 def test_a_model_that_starts_while_it_is_asked_answers(monkeypatch):
-    """The first rows are learned between the look for a model and the question whether it is one."""
+    """The first rows are learned between the look for a model and the question if it is fitted."""
     face = FACES["text, fixed mu, lags"]
     model, expected = face.new(), face.new()
     asked = estimator.check_is_fitted
