@@ -197,6 +197,36 @@ def test_functions_are_short(file):
             assert code_lines(node) <= MOST_LINES, f"{node.name}, line {node.lineno}"
 
 
+CORE = sorted((ROOT / "src" / "core").glob("*.?pp"))
+
+
+def blocks_of(text):
+    """Return the first line and the number of lines of every block in braces."""
+    text = re.sub(r"//.*|\"(\\.|[^\"\\])*\"|'(\\.|[^'\\])'", "", text)
+    opened, found = [], []
+    for number, line in enumerate(text.split("\n")):
+        for sign in re.findall(r"[{}]", line):
+            if sign == "{":
+                opened.append((number, line))
+            else:
+                first, words = opened.pop()
+                found.append((words.strip(), number - first + 1))
+    assert not opened
+    return found
+
+
+@pytest.mark.parametrize("file", CORE, ids=lambda file: file.name)
+def test_functions_of_the_compiled_part_are_short(file):
+    for words, lines in blocks_of(file.read_text("utf-8")):
+        if not re.match(r"(namespace|class|struct)\b", words):
+            assert lines <= MOST_LINES + 1, words  # a brace of its own is a line more
+
+
+def test_a_long_function_of_the_compiled_part_is_found():
+    short = "int f() {\n" + '    g("}");\n' * 5 + "}\n"
+    assert blocks_of(f"namespace n {{\n{short}}}") == [("int f() {", 7), ("namespace n {", 9)]
+
+
 def private(name):
     return name.startswith("_") and not name.startswith("__")
 

@@ -347,11 +347,46 @@ nb::dict errors(GuardedBank& g) {
     return out;
 }
 
+// What a bank was made with.
+void bind_design(nb::class_<GuardedBank>& bank) {
+    bank.def_prop_rw(
+            "threads", [](GuardedBank& g) { return g.model.threads(); },
+            [](GuardedBank& g, std::size_t threads) {
+                const auto held = g.lock();
+                require(threads >= 1 && threads <= ThreadPool::kMostThreads,
+                        "threads must be 1 to 256");
+                g.model.set_threads(threads);
+            })
+        .def_prop_ro("features", [](GuardedBank& g) { return g.model.features(); })
+        .def_prop_ro("outputs", [](GuardedBank& g) { return g.model.outputs(); })
+        .def_prop_ro("own", [](GuardedBank& g) { return g.model.own(); })
+        .def_prop_ro("made_size", [](GuardedBank& g) { return g.model.made_size(); })
+        .def_prop_ro("intercept", [](GuardedBank& g) { return g.model.design().intercept; })
+        .def_prop_ro("prior_variance",
+                     [](GuardedBank& g) { return g.model.design().prior_variance; })
+        .def_prop_ro("relative_prior",
+                     [](GuardedBank& g) { return g.model.design().relative_prior; })
+        .def_prop_ro("cap", [](GuardedBank& g) { return g.model.design().cap; })
+        .def_prop_ro("targets", &targets_of)
+        .def_prop_ro("maps",
+                     [](GuardedBank& g) {
+                         std::vector<std::tuple<std::string, double, std::size_t>> out;
+                         for (const MapDesign& m : g.model.design().maps)
+                             out.emplace_back(kMaps[static_cast<int>(m.kind)], m.width, m.count);
+                         return out;
+                     })
+        .def_prop_ro("experts", [](GuardedBank& g) {
+            std::vector<ExpertTuple> out;
+            for (const ExpertDesign& e : g.model.design().experts) out.push_back(tuple_of(e));
+            return out;
+        });
+}
+
 }  // namespace
 
 void bind_bank(nb::module_& m) {
-    nb::class_<GuardedBank>(m, "Bank")
-        .def("__init__", &make, "features"_a, "targets"_a, "maps"_a, "experts"_a, "intercept"_a,
+    nb::class_<GuardedBank> bank(m, "Bank");
+    bank.def("__init__", &make, "features"_a, "targets"_a, "maps"_a, "experts"_a, "intercept"_a,
              "prior_variance"_a, "relative_prior"_a, "cap"_a)
         .def("learn", &learn, "X"_a.noconvert(), "Y"_a.noconvert(), "elapsed"_a.noconvert(),
              "age"_a.noconvert(), "out"_a.noconvert(), "given"_a.noconvert() = nb::none())
@@ -386,38 +421,8 @@ void bind_bank(nb::module_& m) {
         .def_static("shapes", &shapes, "features"_a, "targets"_a, "maps"_a, "experts"_a,
                     "intercept"_a)
         .def_static("check_state", &check, "features"_a, "targets"_a, "maps"_a, "experts"_a,
-                    "intercept"_a, "state"_a)
-        .def_prop_rw(
-            "threads", [](GuardedBank& g) { return g.model.threads(); },
-            [](GuardedBank& g, std::size_t threads) {
-                const auto held = g.lock();
-                require(threads >= 1 && threads <= ThreadPool::kMostThreads,
-                        "threads must be 1 to 256");
-                g.model.set_threads(threads);
-            })
-        .def_prop_ro("features", [](GuardedBank& g) { return g.model.features(); })
-        .def_prop_ro("outputs", [](GuardedBank& g) { return g.model.outputs(); })
-        .def_prop_ro("own", [](GuardedBank& g) { return g.model.own(); })
-        .def_prop_ro("made_size", [](GuardedBank& g) { return g.model.made_size(); })
-        .def_prop_ro("intercept", [](GuardedBank& g) { return g.model.design().intercept; })
-        .def_prop_ro("prior_variance",
-                     [](GuardedBank& g) { return g.model.design().prior_variance; })
-        .def_prop_ro("relative_prior",
-                     [](GuardedBank& g) { return g.model.design().relative_prior; })
-        .def_prop_ro("cap", [](GuardedBank& g) { return g.model.design().cap; })
-        .def_prop_ro("targets", &targets_of)
-        .def_prop_ro("maps",
-                     [](GuardedBank& g) {
-                         std::vector<std::tuple<std::string, double, std::size_t>> out;
-                         for (const MapDesign& m : g.model.design().maps)
-                             out.emplace_back(kMaps[static_cast<int>(m.kind)], m.width, m.count);
-                         return out;
-                     })
-        .def_prop_ro("experts", [](GuardedBank& g) {
-            std::vector<ExpertTuple> out;
-            for (const ExpertDesign& e : g.model.design().experts) out.push_back(tuple_of(e));
-            return out;
-        });
+                    "intercept"_a, "state"_a);
+    bind_design(bank);
 }
 
 }  // namespace dfop

@@ -191,6 +191,53 @@ nb::object moved_weights(const Vector& fast, const Vector& slow, const Vector& v
     return to_array(std::move(z), {d});
 }
 
+void bind_watch(nb::module_& m) {
+    nb::class_<Watch>(m, "Watch")
+        .def(nb::init<std::size_t, std::size_t>(), "features"_a, "outputs"_a)
+        .def_prop_ro("features", &Watch::features)
+        .def_prop_ro("outputs", &Watch::outputs)
+        .def_prop_ro("outliers",
+                     [](const Watch& w) { return static_cast<std::size_t>(w.outliers()); })
+        .def("add_features", &Watch::add_features, "count"_a)
+        .def(
+            "set_gaps",
+            [](Watch& w, std::vector<std::int64_t> gaps) {
+                require(gaps.size() == w.features(), "one number per feature is needed");
+                w.set_gaps(std::move(gaps));
+            },
+            "gaps"_a)
+        .def("watch", &watch, "X"_a.noconvert(), "predicted"_a.noconvert(), "targets"_a.noconvert(),
+             "order"_a.noconvert())
+        .def("state", &state<Watch>)
+        .def("restore", &restore<Watch>, "state"_a)
+        .def_static("shapes", &shapes<Watch, std::size_t, std::size_t>, "features"_a, "outputs"_a);
+}
+
+void bind_error_record(nb::module_& m) {
+    nb::class_<ErrorRecord>(m, "ErrorRecord")
+        .def(
+            "__init__",
+            [](ErrorRecord* record, std::size_t experts) {
+                require(experts > 0, "a record needs at least one expert");
+                new (record) ErrorRecord(experts);
+            },
+            "experts"_a)
+        .def("add", &add, "squared_errors"_a.noconvert())
+        .def("mean", [](const ErrorRecord& r) { return to_array(r.mean(), {r.experts()}); })
+        .def("recent", [](const ErrorRecord& r) { return to_array(r.recent(), {r.experts()}); })
+        .def("history",
+             [](const ErrorRecord& r) { return to_array(r.history(), {r.pieces(), r.experts()}); })
+        .def_prop_ro("experts", &ErrorRecord::experts)
+        .def_prop_ro("rows",
+                     [](const ErrorRecord& r) { return static_cast<std::size_t>(r.rows()); })
+        .def_prop_ro(
+            "piece_length",
+            [](const ErrorRecord& r) { return static_cast<std::size_t>(r.piece_length()); })
+        .def("state", &state<ErrorRecord>)
+        .def("restore", &restore<ErrorRecord>, "state"_a)
+        .def_static("shapes", &shapes<ErrorRecord, std::size_t>, "experts"_a);
+}
+
 }  // namespace
 
 void bind_uncertainty(nb::module_& m) {
@@ -218,49 +265,8 @@ void bind_uncertainty(nb::module_& m) {
         .def_static("shapes", &shapes<Calibration, std::size_t, bool>, "classes"_a,
                     "shared"_a = true);
 
-    nb::class_<Watch>(m, "Watch")
-        .def(nb::init<std::size_t, std::size_t>(), "features"_a, "outputs"_a)
-        .def_prop_ro("features", &Watch::features)
-        .def_prop_ro("outputs", &Watch::outputs)
-        .def_prop_ro("outliers",
-                     [](const Watch& w) { return static_cast<std::size_t>(w.outliers()); })
-        .def("add_features", &Watch::add_features, "count"_a)
-        .def(
-            "set_gaps",
-            [](Watch& w, std::vector<std::int64_t> gaps) {
-                require(gaps.size() == w.features(), "one number per feature is needed");
-                w.set_gaps(std::move(gaps));
-            },
-            "gaps"_a)
-        .def("watch", &watch, "X"_a.noconvert(), "predicted"_a.noconvert(), "targets"_a.noconvert(),
-             "order"_a.noconvert())
-        .def("state", &state<Watch>)
-        .def("restore", &restore<Watch>, "state"_a)
-        .def_static("shapes", &shapes<Watch, std::size_t, std::size_t>, "features"_a, "outputs"_a);
-
-    nb::class_<ErrorRecord>(m, "ErrorRecord")
-        .def(
-            "__init__",
-            [](ErrorRecord* record, std::size_t experts) {
-                require(experts > 0, "a record needs at least one expert");
-                new (record) ErrorRecord(experts);
-            },
-            "experts"_a)
-        .def("add", &add, "squared_errors"_a.noconvert())
-        .def("mean", [](const ErrorRecord& r) { return to_array(r.mean(), {r.experts()}); })
-        .def("recent", [](const ErrorRecord& r) { return to_array(r.recent(), {r.experts()}); })
-        .def("history",
-             [](const ErrorRecord& r) { return to_array(r.history(), {r.pieces(), r.experts()}); })
-        .def_prop_ro("experts", &ErrorRecord::experts)
-        .def_prop_ro("rows",
-                     [](const ErrorRecord& r) { return static_cast<std::size_t>(r.rows()); })
-        .def_prop_ro(
-            "piece_length",
-            [](const ErrorRecord& r) { return static_cast<std::size_t>(r.piece_length()); })
-        .def("state", &state<ErrorRecord>)
-        .def("restore", &restore<ErrorRecord>, "state"_a)
-        .def_static("shapes", &shapes<ErrorRecord, std::size_t>, "experts"_a);
-
+    bind_watch(m);
+    bind_error_record(m);
     m.def("choose", &choose_classes, "outputs"_a.noconvert(), "margin"_a);
     m.def("moved_weights", &moved_weights, "fast"_a.noconvert(), "slow"_a.noconvert(),
           "variances"_a.noconvert(), "discount_fast"_a, "discount_slow"_a, "rows"_a, "noise"_a);
