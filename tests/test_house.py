@@ -3,6 +3,7 @@
 import ast
 import re
 import sys
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ ROOT = Path(__file__).parents[1]
 FILES = sorted(SRC.rglob("*.py"))
 MOST_FILES_OF_A_ROW = 8
 MOST_AT_THE_TOP = 20
+MOST_LAYERS = 10
 MOST_LINES = 59
 
 
@@ -179,6 +181,13 @@ def test_the_house_is_seen_at_a_glance():
     aside = {"__init__.py", "__main__.py", "py.typed", "__pycache__"}
     top = [entry.name for entry in SRC.iterdir() if entry.name not in aside]
     assert len(top) <= MOST_AT_THE_TOP, sorted(top)
+
+
+def test_the_house_has_at_most_ten_layers():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    house = settings["tool"]["importlinter"]["contracts"][0]
+    assert house["containers"] == ["dfop"] and house["exhaustive"]  # every room is in a layer
+    assert len(house["layers"]) <= MOST_LAYERS
 
 
 def code_lines(function):
