@@ -1,6 +1,8 @@
 """``python -m dfop`` and the command ``dfop``: starts the command line, if it is installed.
 
-Little is loaded before `load` is under way, so that Ctrl-C while the rest loads is no error.
+Little is loaded before Ctrl-C is no error any more: from then on it ends the process in one line, also
+where it meets an import, which must not be torn out of. What has something to put back in order asks for
+more: `stopping` and `unwinding` in `dfop.cli.problems`.
 """
 
 from __future__ import annotations
@@ -17,26 +19,19 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """Load the command line and run it."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _leave)
     load("dfop.cli").app()
 
 
 def load(module: str) -> Any:
-    """Load a module of the command line; say what to install where a package is missing.
-
-    Ctrl-C ends the process in one line: nothing was begun.
-    """
-    before = signal.getsignal(signal.SIGINT)
-    if before is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _leave)
+    """Load a module of the command line; say what to install where a package is missing."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
         if (error.name or "").split(".")[0] not in ("typer", "rich"):
             raise
         sys.exit("the command needs more packages: pip install 'dfop[cli,plot]'")
-    finally:
-        if before is signal.default_int_handler:
-            signal.signal(signal.SIGINT, before)
 
 
 def _leave(number: int, _: Any) -> NoReturn:

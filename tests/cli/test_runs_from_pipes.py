@@ -92,21 +92,32 @@ def test_a_signal_while_a_file_is_learned_stops_after_the_batch(tmp_path, rows):
     assert 0 < done["rows"] < 200_000
 
 
-@pytest.mark.slow  # what it meets hangs on how fast the machine loads
-@pytest.mark.parametrize("seconds", [0.05, 0.5])
-def test_ctrl_c_while_everything_is_loaded_says_one_word(seconds):
-    as_in_a_terminal = "signal.signal(signal.SIGINT, signal.default_int_handler)"
-    code = (
-        "import signal; from dfop.__main__ import main; "
-        f"{as_in_a_terminal}; print('loading', flush=True); main()"
-    )
-    with start([sys.executable, "-c", code, "demo"], None) as process:
-        assert process.stdout.readline() == "loading\n"
-        time.sleep(seconds)
-        process.send_signal(signal.SIGINT)
-        words = process.stderr.read()
-        assert process.wait() in (130, -signal.SIGINT)
-    assert words in ("dfop: stopped\n", "")  # no traceback, whatever was being loaded
+STOPPED_AT = """
+import os, signal, sys
+calls = 0
+def count(frame, *_):
+    global calls
+    calls += 1
+    if {where}:
+        sys.settrace(None)
+        os.kill(os.getpid(), signal.SIGINT)
+from dfop.__main__ import main
+signal.signal(signal.SIGINT, signal.default_int_handler)  # as in a terminal
+sys.settrace(count)
+main()
+"""
+NAMES = ("import_module", "resolve_command", "get_params_from_function", "track")
+MOMENTS = [f"frame.f_code.co_name == {name!r}" for name in NAMES]
+MOMENTS += [f"calls == {calls}" for calls in (1_000, 30_000, 200_000)]
+
+
+@pytest.mark.parametrize("where", MOMENTS)
+def test_ctrl_c_at_any_moment_says_one_word(tmp_path, where):
+    """Of the calls: one loads, one chooses the command, one reads options, one works."""
+    code = [sys.executable, "-c", STOPPED_AT.format(where=where), "demo"]
+    outcome = subprocess.run(code, cwd=tmp_path, capture_output=True, text=True)
+    assert (outcome.returncode, outcome.stderr) == (130, "dfop: stopped\n")
+    assert "Picture saved" not in outcome.stdout
 
 
 def test_a_closed_pipe_is_silent(tmp_path, rows):

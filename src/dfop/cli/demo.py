@@ -16,7 +16,7 @@ from rich.table import Table
 
 from dfop.regressor import DFOPRegressor
 
-from .problems import in_sentences
+from .problems import in_sentences, unwinding
 
 Array = NDArray[np.float64]
 
@@ -132,7 +132,7 @@ def demo(
         TextColumn("thousand rows"),
         TimeElapsedColumn(),
     ]
-    with Progress(*columns, console=console) as progress:
+    with unwinding(), Progress(*columns, console=console) as progress:
 
         def track(parts: Iterable[slice], name: str, total: int) -> Iterator[slice]:
             return iter(progress.track(parts, total=total, description=name))

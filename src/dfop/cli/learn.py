@@ -114,28 +114,34 @@ def learn(
     outputs = Outputs(model, report, metrics, as_json)
     _check_outputs(outputs, options, config)
     with Run(options, checkpoint=checkpoint, skip=skip, **_every(every)) as run:
-        _go(run, outputs, Progress(run, shown(as_json=progress_json, quiet=quiet)), quiet)
+        with stopping(run.stop):
+            progress = Progress(run, shown(as_json=progress_json, quiet=quiet))
+            code = _go(run, outputs, progress, quiet)
+        _end(run, outputs, progress, quiet, code)
 
 
-def _go(run: Run, outputs: Outputs, progress: Progress, quiet: bool) -> None:
-    """Run to the end, or until a signal, and write the results."""
+def _go(run: Run, outputs: Outputs, progress: Progress, quiet: bool) -> int:
+    """Run to the end, or until a signal; return the exit code."""
     # what a pipe must go on with is said in any case: else rows are learned twice
     silent = quiet and (run.stream.reusable or not run.resumed)
     for note in [] if silent else run.notes:
         say(note)
     written = monotonic()
-    code = 0
     try:
-        with stopping(run.stop):
-            for _ in run.steps():
-                progress.tick()
-                if outputs.metrics and monotonic() - written >= METRICS_SECONDS:
-                    written = monotonic()
-                    _write_metrics(outputs.metrics, summary_of(run, progress))
+        for _ in run.steps():
+            progress.tick()
+            if outputs.metrics and monotonic() - written >= METRICS_SECONDS:
+                written = monotonic()
+                _write_metrics(outputs.metrics, summary_of(run, progress))
     except StoppedError:
-        code = 128 + (run.stopped or 0)
+        return 128 + (run.stopped or 0)
     finally:
         progress.end()
+    return 0
+
+
+def _end(run: Run, outputs: Outputs, progress: Progress, quiet: bool, code: int) -> None:
+    """Write the results, and say how it went."""
     if run.history.rows == 0 and not run.model.__sklearn_is_fitted__():
         fail("no row was learned: there is nothing to save", code or 1)
     if run.labels_unmatched and not run.history.rows:

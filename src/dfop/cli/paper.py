@@ -18,7 +18,7 @@ from rich.progress import (
 
 from dfop import paper as experiments
 
-from .problems import in_sentences
+from .problems import in_sentences, unwinding
 
 
 @in_sentences
@@ -51,7 +51,8 @@ def paper(
         TextColumn("left:"),
         TimeRemainingColumn(),
     ]
-    with experiments.unconverged_is_known(), Progress(*columns, console=console) as progress:
+    known = experiments.unconverged_is_known()
+    with known, unwinding(), Progress(*columns, console=console) as progress:
         bar = progress.add_task("")
 
         def tell(what: str, done: float, total: float) -> None:

@@ -74,7 +74,7 @@ def in_sentences(command: F) -> F:
         except CheckpointError as error:
             fail(str(error), REFUSED)
         except KeyboardInterrupt:
-            raise typer.Exit(128 + signal.SIGINT) from None
+            fail("stopped", 128 + signal.SIGINT)
         except ModelFileError as error:
             fail(str(error))
         except ImportError as error:
@@ -137,6 +137,18 @@ def stopping(stop: Callable[[int], None]) -> Iterator[None]:
             signal.signal(which, handler)
 
 
+@contextmanager
+def unwinding() -> Iterator[None]:
+    """Let Ctrl-C raise `KeyboardInterrupt`: a bar must give the cursor back."""
+    before = signal.getsignal(signal.SIGINT)
+    if before is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 __all__ = [
     "BAD_ROWS",
     "FAILED",
@@ -150,5 +162,6 @@ __all__ = [
     "plain_warnings",
     "say",
     "stopping",
+    "unwinding",
     "usage",
 ]
