@@ -1,8 +1,8 @@
 """``python -m dfop`` and the command ``dfop``: starts the command line, if it is installed.
 
-Little is loaded before Ctrl-C is no error any more: from then on it ends the process in one line, also
-where it meets an import, which must not be torn out of. What has something to put back in order asks for
-more: `stopping` and `unwinding` in `dfop.cli.problems`.
+Little is loaded before Ctrl-C is no error any more: from then on it ends the process in one line,
+also where it meets an import, which must not be torn out of. What has something to put back in
+order asks for more: `stopping` and `unwinding` in `dfop.cli.problems`.
 """
 
 from __future__ import annotations

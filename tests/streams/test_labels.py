@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 
 from dfop.streams import DataError, read
+from dfop.streams.sources import open_source
+from dfop.streams.tally import TOO_MANY_LABELS, tally
 
 ROWS = [{"x": float(i), "y": ("none", "DoS", "None ")[i % 3]} for i in range(30)]
 
@@ -62,3 +64,20 @@ def test_whole_floats_are_whole_numbers(tmp_path):
         found = labels(source, task="classification")
         assert found == [i % 2 for i in range(30)], source
         assert type(found[0]) is int
+
+
+COUNTED = ("present", "numbers", "whole", "distinct_whole", "whole_floats", "magnitude")
+
+
+@pytest.mark.parametrize("share", [0.0, 0.05, 0.5, 1.0])
+def test_numbers_of_a_column_are_counted_as_one_by_one(tmp_path, rng, share):
+    """Where most have fractions, not each of them is looked at."""
+    values = np.where(rng.random(9000) < share, rng.integers(0, 99, 9000), rng.normal(size=9000))
+    cells = [f"{v:.0f}" if v == int(v) and i % 2 else str(v) for i, v in enumerate(values)]
+    path = tmp_path / "a.csv"
+    path.write_text("y\n" + "".join(cell + "\n" for cell in cells))
+    found = open_source(path, "csv").tally("y", fully=True)
+    wanted = tally(cells, typed=False)
+    assert [getattr(found, name) for name in COUNTED] == [getattr(wanted, name) for name in COUNTED]
+    many = TOO_MANY_LABELS
+    assert found.distinct == wanted.distinct or many < found.distinct < wanted.distinct

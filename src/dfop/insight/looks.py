@@ -23,6 +23,8 @@ Array = NDArray[np.float64]
 __all__ = ["MOST_LOOKS", "Look", "Looks", "effective_forgetting", "influence"]
 
 MOST_LOOKS = 128
+FEW_LOOKS, FEW_UP_TO = 32, 4096
+"""Of a short stream there are fewer: a look takes some time, and cuts what is learned at once."""
 FIRST_LENGTH = 256
 MOST_NAMES = 12
 LONGEST_NAME = 200
@@ -53,7 +55,7 @@ class Look:
 
 
 class Looks:
-    """Looks at a model along its stream, at most 128.
+    """Looks at a model along its stream, at most 128; in its first 131,072 rows at most 32.
 
     Attributes
     ----------
@@ -109,7 +111,7 @@ class Looks:
         due = rows % self.length == 0 if due is None else due
         if due and rows > (self.kept[-1].row if self.kept else 0):
             self.kept.append(self.last)
-            if len(self.kept) >= MOST_LOOKS:
+            if len(self.kept) >= (FEW_LOOKS if self.length < FEW_UP_TO else MOST_LOOKS):
                 self.length *= 2
                 self.kept = self.kept[1::2]
 

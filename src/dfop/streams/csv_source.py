@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
 from dfop.rows.arrow import one_array, reader_of
@@ -26,7 +27,7 @@ from dfop.streams.errors import DataError
 from dfop.streams.layout import SAMPLE, Layout, unique_names
 from dfop.streams.no_text import refuse_no_text
 from dfop.streams.pieces import Judged, UncleanError, from_arrow, from_cells, settle
-from dfop.streams.tally import Tally, tally
+from dfop.streams.tally import TOO_MANY_LABELS, Tally, tally
 
 WRONG_CELLS = "wrong number of cells"
 BOM = b"\xef\xbb\xbf"
@@ -120,6 +121,10 @@ class CsvSource:
             cells = cells.drop_null()
             if not fully and _all_numbers(cells):
                 return Tally(present=len(cells), numbers=len(cells))
+            if _all_numbers(cells):
+                some = tally(_few_fractions(cells).to_pylist(), typed=False)
+                if some.distinct > TOO_MANY_LABELS:  # then further fractions say no more
+                    return some._replace(present=len(cells), numbers=len(cells))
             cells = cells.to_pylist()
         return tally(cells, typed=False)
 
@@ -299,3 +304,10 @@ def _all_numbers(cells: Any) -> bool:
         return bool(cells.cast(pa.float64()) is not None)
     except pa.ArrowInvalid:
         return False
+
+
+def _few_fractions(cells: Any) -> Any:
+    """Leave out numbers of an Arrow array that are not whole, but for those of the first rows."""
+    values = cells.cast("double").to_numpy(zero_copy_only=False)
+    first = np.arange(len(values)) <= 2 * TOO_MANY_LABELS
+    return cells.take(np.flatnonzero(first | (values == np.floor(values))))
