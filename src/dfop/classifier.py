@@ -15,8 +15,9 @@ from .insight.experts import weights_of
 from .insight.views import Insight
 from .model.estimator import Ahead, Estimator, joined
 from .model.label_targets import LabelTarget
-from .model.model import Model, Run, Target
+from .model.model import Model, Run
 from .model.monitor import LabelMonitor
+from .model.opening import Target
 from .model.several_labels import SeveralLabels
 
 Array = NDArray[np.float64]

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from dfop.model.model import Target, new_monitor
 from dfop.model.monitor import KINDS, MOST_ALARMS, Alarm, LabelMonitor, Monitor
+from dfop.model.opening import Target, new_monitor
 
 from .container import Tensors
 from .values import Reading, known, listed, number, texts, whole

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dfop.model.label_targets import LabelTarget
-from dfop.model.model import Target
+from dfop.model.opening import Target
 from dfop.model.settings import Settings
 from dfop.model.several_labels import SeveralLabels
 from dfop.model.targets import NumberTarget

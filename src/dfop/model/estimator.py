@@ -25,7 +25,8 @@ from dfop.rows.tables import find_gaps, first_batch, is_sparse, next_batch
 from .arriving import Due, arrive
 from .keys import Key
 from .late import forget_late, learn_late
-from .model import Model, Run, Target
+from .model import Model, Run
+from .opening import Target
 from .settings import Settings
 
 Array = NDArray[np.float64]

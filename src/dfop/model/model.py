@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dfop.core import Bank, Coder, Filter, KindError, Lock, Snapshot
-from dfop.engines import Engine, build_engine, learn_filtered
-from dfop.engines.prior import Prior, check_sizes, set_prior
+from dfop.engines import Engine, learn_filtered
 from dfop.forgetting import ByRows
 from dfop.rows.batch import Batch
 from dfop.rows.kinds import refuse_kind
@@ -32,9 +31,9 @@ from .lags import Lags
 from .made import Made, made_of
 from .monitor import STRIDE, LabelMonitor, Monitor, NumberMonitor, at_once
 from .movement import moved_weights_of
+from .opening import Target, check_columns, check_targets, new_engine, new_monitor
 from .own_experts import OwnExperts
 from .settings import Settings
-from .several_labels import SeveralLabels
 from .sparse_rows import DENSE_ROWS, as_taken
 from .targets import NumberTarget, Planned
 from .transform import Transform
@@ -42,7 +41,6 @@ from .unlabelled import plan_with_gaps
 from .waiting import WaitingRows
 
 Array = NDArray[np.float64]
-Target = NumberTarget | LabelTarget | SeveralLabels
 
 # Where d mu is larger, lam^d is below 1e-8: forgetting outruns what d rows can teach.
 _LARGEST_D_MU = 18.0
@@ -61,15 +59,6 @@ class Run(NamedTuple):
 def count_rows(batch: Batch | SparseBatch) -> int:
     """Return the number of rows; a row at a time must not pay for a call of its own."""
     return len(batch.numbers) if isinstance(batch, Batch) else len(batch)
-
-
-def new_monitor(target: Target, features: int) -> Monitor:
-    """Return a monitor that has seen nothing, of a model with so many coded columns."""
-    if isinstance(target, NumberTarget):
-        return NumberMonitor(features, target.outputs)
-    if isinstance(target, SeveralLabels):
-        return LabelMonitor(features, [len(some) for some in target.columns])
-    return LabelMonitor(features, [target.calibrated])
 
 
 class Model:
@@ -395,38 +384,14 @@ class Model:
             assert isinstance(batch, Batch)
             self.transform.check(batch)
         if self.settings.prior is not None:
-            self._check_columns(batch, self.settings.prior)
+            constant = bool(self.settings.fit_intercept)
+            check_columns(self.settings.prior, batch, constant, new=self.engine is None)
         return batch
-
-    def _check_columns(self, batch: Batch | SparseBatch, prior: Prior) -> None:
-        """Refuse columns that a prior of their weights does not fit."""
-        constant = bool(self.settings.fit_intercept)
-        if self.engine is None:
-            check_sizes(prior, batch.shape[1], constant)
-        if isinstance(batch, SparseBatch):
-            return
-        count = prior.weights - constant
-        text = next((j for j in batch.texts if j < count), None)
-        if text is not None:
-            name = repr(batch.names[text]) if batch.names else str(text)
-            raise ValueError(
-                f"column {name} holds text, which has a weight per text: prior_mean and "
-                "prior_covariance are of columns of numbers; put texts behind those, or code them "
-                "as numbers before"
-            )
 
     def check_prior(self, target: Target) -> None:
         """Refuse targets that a prior mean does not fit."""
-        prior = self.settings.prior
-        if prior is None or prior.mean is None or not target.known:
-            return
-        mean = prior.mean
-        outputs = 1 if mean.ndim == 1 else len(mean)
-        if outputs != target.width:
-            raise ValueError(
-                f"prior_mean is of {outputs} targets but y has {target.width}: give a row of "
-                "weights per target"
-            )
+        if self.settings.prior is not None:
+            check_targets(self.settings.prior, target)
 
     def column_ids(self, batch: Batch) -> Sequence[int]:
         """Return the columns of a batch as the coder knows them."""
@@ -492,35 +457,11 @@ class Model:
             if self.transform is not None:
                 width = self.seen_by_engine(rows[:1]).shape[1]
             settings = self.settings
-            self.engine = build_engine(
-                width,
-                self.target.designs(),  # type: ignore[arg-type]
-                settings.rule,
-                settings.features,
-                fit_intercept=bool(settings.fit_intercept),
-                prior_variance=settings.largest_prior,
-                cap=settings.cap,
-                storage=settings.storage,
-                guarantee=bool(settings.guarantee),
-                own=len(settings.experts or ()),
-            )
-            if settings.prior is not None:
-                self._set_prior(settings.prior)
+            self.engine = new_engine(settings, self.target, width, self.lag_columns)
             if settings.monitored:
                 self.monitor = new_monitor(self.target, width)
             self.use_threads(settings.threads)
         return self.engine
-
-    def _set_prior(self, prior: Prior) -> None:
-        """Let a new filter believe what the settings say."""
-        mean, new = prior.mean, self.engine
-        assert isinstance(new, Filter)
-        if mean is not None and not self.target.known and mean.ndim == 2 and len(mean) > 1:
-            raise ValueError(
-                "prior_mean is of several targets, and the first rows came without any: give the "
-                "first rows with their targets"
-            )
-        set_prior(new, prior, self.lag_columns)
 
     def use_threads(self, threads: int) -> None:
         """Let experts learn on so many threads from now on."""

@@ -19,7 +19,8 @@ from .settings import Settings
 from .targets import NumberTarget
 
 if TYPE_CHECKING:
-    from .model import Model, Target
+    from .model import Model
+    from .opening import Target
 
 Array = NDArray[np.float64]
 

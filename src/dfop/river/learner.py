@@ -13,7 +13,8 @@ from dfop.forgetting import ByClock
 from dfop.insight.views import Insight
 from dfop.model.by_name import RowsByName
 from dfop.model.label_targets import LabelTarget
-from dfop.model.model import Model, Target
+from dfop.model.model import Model
+from dfop.model.opening import Target
 from dfop.model.settings import Settings
 from dfop.model.sparse_by_name import SparseRowsByName
 

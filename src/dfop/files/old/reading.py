@@ -21,7 +21,7 @@ from dfop.files.targets import read_target
 from dfop.files.values import Reading, listed, number, texts, truth, whole, within
 from dfop.files.waiting import describe_waiting
 from dfop.model.keys import check_keys
-from dfop.model.model import new_monitor
+from dfop.model.opening import new_monitor
 from dfop.model.settings import Settings
 from dfop.model.waiting import Kept, WaitingRows
 
