@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from sample_files import as_csv, table
 
-DFOP = [sys.executable, "-m", "dfop"]
-LEARN = [*DFOP, "learn", "-", "-t", "price", "--task", "regression", "--forgetting", "0.01"]
+from forked import Piped, run
+
+LEARN = ["learn", "-", "-t", "price", "--task", "regression", "--forgetting", "0.01"]
 
 
 @pytest.fixture
@@ -19,13 +20,8 @@ def rows():
     return as_csv(table()).splitlines(keepends=True)
 
 
-def start(arguments, folder, **given):
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    return subprocess.Popen(arguments, cwd=folder, text=True, bufsize=1, **{**pipes, **given})
-
-
 def test_a_slow_pipe_is_answered_row_by_row(tmp_path, rows):
-    with start([*LEARN, "--predictions", "-", "--quiet"], tmp_path) as process:
+    with Piped([*LEARN, "--predictions", "-", "--quiet"], tmp_path) as process:
         process.stdin.writelines(rows[:20])
         process.stdin.flush()
         for _ in range(20):
@@ -43,7 +39,7 @@ def test_a_slow_pipe_is_answered_row_by_row(tmp_path, rows):
 @pytest.mark.parametrize(("which", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_stops_and_saves_a_run_that_waits(tmp_path, rows, which, code):
     given = [*LEARN, "--checkpoint", "state", "--predictions", "-", "--model", "m.dfop"]
-    with start(given, tmp_path) as process:
+    with Piped(given, tmp_path) as process:
         process.stdin.writelines(rows[:101])
         process.stdin.flush()
         for _ in range(101):
@@ -53,13 +49,7 @@ def test_a_signal_stops_and_saves_a_run_that_waits(tmp_path, rows, which, code):
         assert process.wait() == code, words
     assert "stopped after row 100, and saved" in words
     assert (tmp_path / "m.dfop").is_file()
-    outcome = subprocess.run(
-        [*given, "--skip", "100"],
-        input="".join(rows),
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-    )
+    outcome = run([*given, "--skip", "100"], tmp_path, "".join(rows))
     assert outcome.returncode == 0, outcome.stderr
     assert "100 rows of the pipe are committed" in outcome.stderr
     assert outcome.stdout.splitlines()[1].startswith("101,")
@@ -68,26 +58,13 @@ def test_a_signal_stops_and_saves_a_run_that_waits(tmp_path, rows, which, code):
 
 def test_a_signal_while_a_file_is_learned_stops_after_the_batch(tmp_path, rows):
     (tmp_path / "rows.csv").write_text(rows[0] + "".join(rows[1:]) * 500)
-    given = [
-        *DFOP,
-        "learn",
-        "rows.csv",
-        "-t",
-        "price",
-        "--checkpoint",
-        "state",
-        "--model",
-        "m.dfop",
-    ]
-    with start([*given, "--progress-json"], tmp_path) as process:
+    given = ["learn", "rows.csv", "-t", "price", "--checkpoint", "state", "--model", "m.dfop"]
+    with Piped([*given, "--progress-json"], tmp_path) as process:
         process.stderr.readline()
         process.send_signal(signal.SIGTERM)
         words = process.stderr.read()
         assert process.wait() == 143, words
-    done = json.loads(
-        subprocess.run([*DFOP, "report", "state", "--json"], cwd=tmp_path, capture_output=True,
-                       check=True).stdout
-    )  # fmt: skip
+    done = json.loads(run(["report", "state", "--json"], tmp_path).stdout)
     assert 0 < done["rows"] < 200_000
 
 
@@ -122,7 +99,7 @@ def test_ctrl_c_at_any_moment_says_one_word(tmp_path, where):
 def test_a_closed_pipe_is_silent(tmp_path, rows):
     (tmp_path / "rows.csv").write_text(rows[0] + "".join(rows[1:]) * 100)
     arguments = ["learn", "rows.csv", "-t", "price", "--forgetting", "0.01", "--quiet"]
-    with start([*DFOP, *arguments, "--predictions", "-"], tmp_path) as process:
+    with Piped([*arguments, "--predictions", "-"], tmp_path) as process:
         assert process.stdout.readline().startswith("row,")
         process.stdout.close()
         words = process.stderr.read()
@@ -132,7 +109,7 @@ def test_a_closed_pipe_is_silent(tmp_path, rows):
 
 def test_a_named_pipe_is_a_source(tmp_path, rows):
     os.mkfifo(tmp_path / "rows.csv")
-    with start([*DFOP, "learn", "rows.csv", "-t", "price", "--json", "-q"], tmp_path) as process:
+    with Piped(["learn", "rows.csv", "-t", "price", "--json", "-q"], tmp_path) as process:
         with open(tmp_path / "rows.csv", "w") as pipe:
             pipe.writelines(rows)
         summary = json.loads(process.stdout.read())
@@ -143,7 +120,8 @@ def test_a_named_pipe_is_a_source(tmp_path, rows):
 def test_no_color_and_no_terminal_leave_plain_text(tmp_path, rows):
     (tmp_path / "rows.csv").write_text("".join(rows))
     outcome = subprocess.run(
-        [*DFOP, "learn", "rows.csv", "-t", "price"], cwd=tmp_path, capture_output=True, check=True,
+        [sys.executable, "-m", "dfop", "learn", "rows.csv", "-t", "price"],
+        cwd=tmp_path, capture_output=True, check=True,
         env={**os.environ, "NO_COLOR": "1", "FORCE_COLOR": ""},
     )  # fmt: skip
     assert b"\x1b" not in outcome.stderr
@@ -152,19 +130,19 @@ def test_no_color_and_no_terminal_leave_plain_text(tmp_path, rows):
 
 def test_killed_with_signal_nine_and_started_again_is_as_if_nothing_had_happened(tmp_path, rows):
     whole, killed = tmp_path / "whole", tmp_path / "killed"
-    given = [*DFOP, "learn", "rows.csv", "-t", "price", "--checkpoint", "state", "--every", "1",
+    given = ["learn", "rows.csv", "-t", "price", "--checkpoint", "state", "--every", "1",
              "--predictions", "p.parquet", "--model", "m.dfop", "--json",
              "--progress-json"]  # fmt: skip
     for folder in (whole, killed):
         folder.mkdir()
         (folder / "rows.csv").write_text(rows[0] + "".join(rows[1:]) * 100)
-    expected = subprocess.run(given, cwd=whole, capture_output=True, check=True)
-    with start(given, killed) as process:
+    expected = run(given, whole)
+    with Piped(given, killed) as process:
         process.stderr.readline()
         process.kill()
         assert process.wait() == -signal.SIGKILL
-    found = subprocess.run(given, cwd=killed, capture_output=True, check=True)
-    assert b"going on after row" in found.stderr
+    found = run(given, killed)
+    assert "going on after row" in found.stderr
     same_files(whole, killed)
     first, second = (json.loads(outcome.stdout) for outcome in (expected, found))
     assert {**first, "speed": 0} == {**second, "speed": 0}
@@ -177,14 +155,12 @@ def same_files(a: Path, b: Path):
 
 def test_a_pipe_that_begins_again_is_refused_by_its_ids_and_goes_on_with_skip(tmp_path):
     rows = [f"{i},{i % 7},{i % 7 + 0.5}\n" for i in range(300)]
-    given = [*DFOP, "learn", "-", "-t", "y", "--id", "id", "--forgetting", "0.01", "--quiet",
+    given = ["learn", "-", "-t", "y", "--id", "id", "--forgetting", "0.01", "--quiet",
              "--checkpoint", "state", "--predictions", "p.csv"]  # fmt: skip
 
     def send(lines, *further):
         text = "id,x,y\n" + "".join(lines)
-        return subprocess.run(
-            [*given, *further], input=text, cwd=tmp_path, capture_output=True, text=True
-        )
+        return run([*given, *further], tmp_path, text)
 
     assert send(rows[:100]).returncode == 0
     outcome = send(rows)

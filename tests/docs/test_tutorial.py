@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from forked import Programs
+
 PAGE = Path(__file__).parents[2] / "docs" / "tutorial.md"
 pytestmark = pytest.mark.skipif(not PAGE.exists(), reason="the documentation is not here")
 
@@ -17,8 +19,9 @@ def said(tmp_path_factory):
     """Run all commands in one folder; return what each block said, and the folder."""
     folder = tmp_path_factory.mktemp("tutorial")
     found = []
-    programs = str(Path(sys.executable).parent)
-    environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"}
+    programs = Programs(tmp_path_factory.mktemp("bin"))
+    python = Path(sys.executable).parent
+    environment = {**os.environ, "PATH": f"{programs.folder}:{python}:{os.environ['PATH']}"}
     for block in re.findall(r"```sh\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL):
         outcome = subprocess.run(
             ["bash", "-eu", "-c", block],
@@ -30,6 +33,7 @@ def said(tmp_path_factory):
         )
         assert outcome.returncode == 0, (block, outcome.stderr)
         found.append(outcome.stdout + outcome.stderr)
+    programs.close()
     return found, folder
 
 

@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -15,6 +13,7 @@ from sklearn.linear_model import SGDClassifier, SGDRegressor
 
 from dfop.evaluation import compare, evaluate
 from dfop.evaluation.models import untrained
+from forked import FORKS
 
 from .fakes import FastSGD, LeastSquares, Numbers, Rows
 
@@ -243,41 +242,29 @@ def test_a_record_of_something_else_is_refused(tmp_path, streams, models):
             compare(**arguments, resume=path)
 
 
-SCRIPT = """
-import sys, time
-import numpy as np
-from sklearn.linear_model import SGDRegressor
-from dfop.evaluation import compare
-
 class Slow(SGDRegressor):
     def partial_fit(self, X, y):
         time.sleep(0.002)
         return super().partial_fit(X, y)
 
-X = np.random.default_rng(0).normal(size=(50, 2))
-models = {"a": Slow(), "b": Slow(eta0=0.1), "c": Slow(eta0=0.05)}
-streams = {"s": (X, X[:, 0]), "t": (X, X[:, 1]), "u": (X, X @ [1.0, 1.0])}
-table = compare(models, streams, trials=3, jobs=int(sys.argv[1]), resume=sys.argv[2])
-print(table.render("csv"))
-print(table.render("text"))
-"""
+
+def slow_comparison(jobs, record):
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    models = {"a": Slow(), "b": Slow(eta0=0.1), "c": Slow(eta0=0.05)}
+    streams = {"s": (X, X[:, 0]), "t": (X, X[:, 1]), "u": (X, X @ [1.0, 1.0])}
+    table = compare(models, streams, trials=3, jobs=jobs, resume=record)
+    return table.render("csv") + table.render("text")
 
 
-def start(folder, jobs, record):
-    script = folder / "script.py"
-    script.write_text(SCRIPT)
-    return subprocess.Popen(
-        [sys.executable, str(script), str(jobs), str(record)],
-        stdout=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+def alone(jobs, record):
+    """Compare in a group of processes of its own."""
+    os.setsid()
+    slow_comparison(jobs, record)
 
 
 @pytest.fixture(scope="module")
 def uninterrupted(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("uninterrupted")
-    return start(folder, 1, folder / "run.jsonl").communicate(timeout=120)[0]
+    return slow_comparison(1, tmp_path_factory.mktemp("uninterrupted") / "run.jsonl")
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -287,18 +274,19 @@ def test_a_killed_comparison_continues(tmp_path, jobs, uninterrupted):
     def cells():
         return path.read_bytes().count(b"\n") - 1 if path.exists() else 0
 
-    process = start(tmp_path, jobs, path)
+    process = FORKS.Process(target=alone, args=(jobs, path))
+    process.start()
     deadline = time.monotonic() + 120
-    while cells() < 5 and process.poll() is None:
+    while cells() < 5 and process.is_alive():
         assert time.monotonic() < deadline
         time.sleep(0.005)
     os.killpg(process.pid, signal.SIGKILL)
-    assert process.wait() == -signal.SIGKILL
-    process.stdout.close()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
     before = path.read_bytes()
     assert 5 <= cells() < 27
 
-    resumed = start(tmp_path, jobs, path).communicate(timeout=120)[0]
+    resumed = slow_comparison(jobs, path)
     assert path.read_bytes().startswith(before[: before.rindex(b"\n") + 1])
     assert cells() == 27  # none lost, none computed twice
     assert resumed == uninterrupted

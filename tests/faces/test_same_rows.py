@@ -13,7 +13,7 @@ import dfop.river
 from dfop import DFOPClassifier, DFOPRegressor, streams
 from dfop.rows.tables import as_batch
 
-ROWS = 400
+ROWS = 160
 TASKS = ["number", "two", "five"]
 SETTINGS = {
     "fixed mu": {"forgetting": 0.01},
@@ -37,7 +37,7 @@ def table(task, mixed):
     if mixed:
         frame["d"] = rng.choice(["red", "green", "blue sky", "x,y"], ROWS).astype(object)
         signal += (frame["d"] == "red") * 2.0
-        frame["e"] = np.where(np.arange(ROWS) > 300, rng.normal(size=ROWS), 0.5)
+        frame["e"] = np.where(np.arange(ROWS) > 120, rng.normal(size=ROWS), 0.5)
         frame.loc[rng.random(ROWS) < 0.1, "a"] = np.nan
         frame.loc[rng.random(ROWS) < 0.1, "d"] = None
     signal[ROWS // 2 :] *= -1.0
@@ -83,7 +83,7 @@ def through_csv(frame, y, model, task):
         classes=None if task == "number" else sorted(set(y)),
     )
     more = known_classes(task, y)
-    return np.concatenate([model.predict_then_learn(X, y, **more) for X, y in stream.batches(97)])
+    return np.concatenate([model.predict_then_learn(X, y, **more) for X, y in stream.batches(37)])
 
 
 def at_once_but_late(frame, y, model, task):
@@ -115,7 +115,7 @@ def as_river(frame, y, task, setting):
 
 WAYS = {
     "one by one": lambda X, y, task, s: in_calls(model_for(task, s), X, y, task, range(1, ROWS)),
-    "in batches": lambda X, y, task, s: in_calls(model_for(task, s), X, y, task, [1, 2, 9, 300]),
+    "in batches": lambda X, y, task, s: in_calls(model_for(task, s), X, y, task, [1, 2, 9, 120]),
     "objects": lambda X, y, task, s: model_for(task, s).predict_then_learn(
         as_objects(X), y, **known_classes(task, y)
     ),
@@ -170,8 +170,8 @@ def test_river_learns_frames_as_it_learns_rows(task, library):
     rows, frames = kind(), kind()
     for x, label in zip(as_batch(frame).dicts(), y.tolist(), strict=True):
         rows.learn_one(x, label)
-    for a in range(0, ROWS, 130):
-        part = frame[a : a + 130]
-        frames.learn_many(part if library == "pandas" else pl.from_pandas(part), y[a : a + 130])
+    for a in range(0, ROWS, 50):
+        part = frame[a : a + 50]
+        frames.learn_many(part if library == "pandas" else pl.from_pandas(part), y[a : a + 50])
     last = as_batch(frame[-1:]).dicts()[0]
     assert rows.predict_one(last) == frames.predict_one(last)

@@ -49,7 +49,7 @@ def repack(document, tensors):
 
 def use(model):
     """Let a model predict and learn; everything must stay finite."""
-    X, y = stream(30)
+    X, y = stream(12)
     if isinstance(model, river.DFOPClassifier | river.DFOPRegressor):
         known = getattr(model._model.target, "order", ())
         for row, value in zip(frame(X).to_dict("records"), y.tolist(), strict=True):
@@ -67,7 +67,7 @@ def use(model):
     rows = frame(X) if model._model.names else X
     if "text" in model._model.coder.kinds() and not model._model.names:
         rows = mixed(X)
-    time = {"time": 1e6 + np.arange(30.0)} if model.needs_time else {}
+    time = {"time": 1e6 + np.arange(12.0)} if model.needs_time else {}
     if isinstance(model, dfop.DFOPRegressor):
         outputs = [model.predict(rows), model.predict_then_learn(rows, label_of(model, y), **time)]
         if hasattr(model, "experts_"):
@@ -156,14 +156,15 @@ def leave_away():
     """Stand for nothing at all."""
 
 
-def test_no_value_of_the_description_can_do_harm(parts, rng):
+@pytest.mark.parametrize("many_values", [1, pytest.param(3, marks=pytest.mark.slow)])
+def test_no_value_of_the_description_can_do_harm(parts, rng, many_values):
     document, tensors = parts
     places = [at for at in leaves(document) if at and at[0] not in ("checksum", "format")]
     many = [at for at in places if "filters" in at or "experts" in at]
     some = [at for at in places if at not in many]
-    some += [many[i] for i in rng.permutation(len(many))[:8]]
+    some += [many[i] for i in rng.permutation(len(many))[: 4 * many_values]]
     for at in some:
-        for value in [leave_away, *(JUNK[i] for i in rng.permutation(len(JUNK))[:2])]:
+        for value in [leave_away, *(JUNK[i] for i in rng.permutation(len(JUNK))[:many_values])]:
             is_harmless(repack(changed(document, at, value), tensors))
 
 
@@ -193,19 +194,20 @@ WHOLE = {
 REFUSED = {"nan", "infinite", "shorter", "longer", "flat"}
 
 
-def test_no_number_of_an_array_can_do_harm(parts, rng):
+@pytest.mark.parametrize("many_changes", [1, pytest.param(3, marks=pytest.mark.slow)])
+def test_no_number_of_an_array_can_do_harm(parts, rng, many_changes):
     document, tensors = parts
     heavy = [
         name for name in tensors if re.search(r"(expert|stack|output) [1-9]|stack 0 [12]", name)
     ]
     chosen = [name for name in tensors if name not in heavy]
-    chosen += [heavy[i] for i in rng.permutation(len(heavy))[:10]]
+    chosen += [heavy[i] for i in rng.permutation(len(heavy))[: 5 * many_changes]]
     for name in chosen:
         tensor = tensors[name]
         changes = WHOLE if tensor.dtype == np.int32 else CHANGES
         if tensor.size == 0:
             continue
-        for change in rng.permutation(list(changes))[:2]:
+        for change in rng.permutation(list(changes))[:many_changes]:
             at = np.arange(tensor.size).reshape(tensor.shape) == rng.integers(tensor.size)
             with np.errstate(all="ignore"), warnings.catch_warnings():
                 warnings.simplefilter("ignore", RuntimeWarning)

@@ -321,7 +321,7 @@ def late_model(task, parameters):
 
 @pytest.mark.filterwarnings("ignore:.*rows were given up")
 @pytest.mark.parametrize("name", LATE)
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_it_does_not_matter_how_calls_are_cut(name, seed):
     task, kind, parameters = LATE[name]
     rng = np.random.default_rng(seed)

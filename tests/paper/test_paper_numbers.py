@@ -33,7 +33,7 @@ PAPER = [
 ]
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("name", "mu", "printed", "within"), [row[:4] for row in PAPER])
 def test_dfop_scores_what_the_paper_prints(name, mu, printed, within, seed):
     table = compare({"DFOP": DFOPClassifier(mu)}, {name: streams.load(name)}, trials=10, seed=seed)

@@ -90,24 +90,31 @@ def test_it_opens_without_error_or_request(browser, written, window):
         assert smallest >= 8, "text of a picture is too small to be read"
 
 
-def test_its_figures_are_those_of_the_summary(browser, written):
+@pytest.fixture(scope="module")
+def on_desk(browser, written):
+    """A page that several look at, one after the other."""
     path, history = written
     with Seen(browser, path, "desk") as seen:
-        summary = json.loads(seen.page.text_content("#summary"))
-        assert summary == history.summary()
-        figures = figures_of(seen.page)
-        assert len(figures) > 10
-        for name, value, words in figures:
-            exact = summary
-            for key in name.split("."):
-                exact = exact[int(key) if isinstance(exact, list) else key]
-            assert value == ("" if exact is None else str(exact))
-            digits = words.replace(",", "").replace("%", "").strip()
-            if exact is None:
-                assert digits == "n/a"
-                continue
-            rounded = float(digits) / (100 if "%" in words else 1)
-            assert rounded == pytest.approx(exact, rel=0.06)
+        yield seen, history
+
+
+def test_its_figures_are_those_of_the_summary(on_desk):
+    seen, history = on_desk
+    summary = json.loads(seen.page.text_content("#summary"))
+    assert summary == history.summary()
+    figures = figures_of(seen.page)
+    assert len(figures) > 10
+    for name, value, words in figures:
+        exact = summary
+        for key in name.split("."):
+            exact = exact[int(key) if isinstance(exact, list) else key]
+        assert value == ("" if exact is None else str(exact))
+        digits = words.replace(",", "").replace("%", "").strip()
+        if exact is None:
+            assert digits == "n/a"
+            continue
+        rounded = float(digits) / (100 if "%" in words else 1)
+        assert rounded == pytest.approx(exact, rel=0.06)
 
 
 def test_it_can_be_read_without_scripts(browser, written):
@@ -117,26 +124,25 @@ def test_it_can_be_read_without_scripts(browser, written):
         assert seen.page.is_visible("data[data-figure='error.now']")
 
 
-def test_curves_can_be_zoomed_together(browser, written):
-    path, history = written
-    with Seen(browser, path, "desk") as seen:
-        views = "Object.values(Bokeh.index)[0].model.children.map(plot => plot.x_range.end)"
-        before = seen.page.evaluate(views)
-        assert set(before) == {history.rows}
-        place = seen.page.locator("#zoom").bounding_box()
-        seen.page.mouse.wheel(0, place["y"] - 50)
-        seen.page.wait_for_timeout(300)
-        place = seen.page.locator("#zoom").bounding_box()
-        y = place["y"] + 120
-        seen.page.mouse.move(place["x"] + 300, y)
-        seen.page.mouse.down()
-        seen.page.mouse.move(place["x"] + 500, y, steps=5)
-        seen.page.mouse.up()
-        seen.page.wait_for_timeout(300)
-        after = seen.page.evaluate(views)
-        assert len(set(after)) == 1
-        assert after[0] < history.rows
-        assert seen.errors == []
+def test_curves_can_be_zoomed_together(on_desk):
+    seen, history = on_desk
+    views = "Object.values(Bokeh.index)[0].model.children.map(plot => plot.x_range.end)"
+    before = seen.page.evaluate(views)
+    assert set(before) == {history.rows}
+    place = seen.page.locator("#zoom").bounding_box()
+    seen.page.mouse.wheel(0, place["y"] - 50)
+    seen.page.wait_for_timeout(300)
+    place = seen.page.locator("#zoom").bounding_box()
+    y = place["y"] + 120
+    seen.page.mouse.move(place["x"] + 300, y)
+    seen.page.mouse.down()
+    seen.page.mouse.move(place["x"] + 500, y, steps=5)
+    seen.page.mouse.up()
+    seen.page.wait_for_timeout(300)
+    after = seen.page.evaluate(views)
+    assert len(set(after)) == 1
+    assert after[0] < history.rows
+    assert seen.errors == []
 
 
 def test_names_of_columns_stay_text(browser, tmp_path):
@@ -150,13 +156,12 @@ def test_names_of_columns_stay_text(browser, tmp_path):
         assert HOSTILE[0][:20] in table
 
 
-def test_it_prints(browser, written):
-    path, _ = written
-    with Seen(browser, path, "desk") as seen:
-        printed = seen.page.pdf(format="A4")
-        assert printed.startswith(b"%PDF")
-        pages = printed.count(b"/Type /Page\n") + printed.count(b"/Type /Page ")
-        assert 1 <= pages <= 6
-        seen.page.emulate_media(media="print")
-        assert not seen.page.is_visible("#zoom")
-        assert seen.page.is_visible("figure svg >> nth=0")
+def test_it_prints(on_desk):
+    seen, _ = on_desk
+    printed = seen.page.pdf(format="A4")
+    assert printed.startswith(b"%PDF")
+    pages = printed.count(b"/Type /Page\n") + printed.count(b"/Type /Page ")
+    assert 1 <= pages <= 6
+    seen.page.emulate_media(media="print")
+    assert not seen.page.is_visible("#zoom")
+    assert seen.page.is_visible("figure svg >> nth=0")

@@ -9,17 +9,18 @@ import pytest
 from dfop.theory import SETTINGS, certify, draw_experiment, run_experiment
 
 NAMES = ("C0", "C1", "C2", "C3")
+SEEDS = 150
 
 
 @pytest.fixture(scope="module")
 def outcomes():
-    return run_experiment(seeds=400)
+    return run_experiment(seeds=SEEDS)
 
 
 def test_there_are_three_settings_that_differ_in_kind(outcomes):
     assert len(outcomes) == 3
     assert {outcome.setting.law for outcome in outcomes} == {"normal", "uniform", "sign"}
-    assert all(outcome.error.shape[0] == 400 for outcome in outcomes)
+    assert all(outcome.error.shape[0] == SEEDS for outcome in outcomes)
 
 
 @pytest.mark.parametrize(
