@@ -12,6 +12,7 @@ from sklearn.kernel_approximation import RBFSampler
 
 from dfop import DFOPClassifier, DFOPRegressor
 from dfop.core import Bank
+from dfop.evaluation import check_honest
 from model_state import everything, state_of
 
 KINDS = ["number", "numbers", "two", "three", "several"]
@@ -157,6 +158,15 @@ def test_a_leap_of_the_labels_is_not_foreseen(leap, jump):
         assert again[: t + 1].tobytes() == plain[: t + 1].tobytes()
         asked = DFOPRegressor(features="linear").fit(X[:t], y[:t])
         assert asked.predict(X[t : t + 1])[0] == plain[t]
+
+
+@pytest.mark.slow  # tests/faces/test_every_model_is_honest.py asks it of fewer rows
+@pytest.mark.parametrize("delay", [0, 10])
+@pytest.mark.parametrize("make_model", [DFOPRegressor, DFOPClassifier])
+def test_the_default_passes_the_check_of_honesty(make_model, delay, rng):
+    X = rng.normal(size=(300, 3))
+    y = X @ [1.0, -1.0, 0.5] + 0.2 * rng.normal(size=300)
+    check_honest(make_model(), (X, y if make_model is DFOPRegressor else y > 0), delay=delay)
 
 
 # -- scales -----------------------------------------------------------------------------------
