@@ -118,8 +118,7 @@ private:
         void settle() const { hold(count == std::floor(count), "count: no whole number"); }
     };
 
-    // Labels are wrong in runs.
-    double suspected() const { return shocks_ ? 0.15 : 0.3; }
+    const Bursts& bursts() const { return shocks_ ? kBurstsOfNumbers : kBurstsOfLabels; }
     bool severe() const { return shock_.p < kSevere; }
     bool more_urgent(double p) const {
         return !waits() || (p < kRare && p < kMoreUrgent * shock_.p);
@@ -182,7 +181,7 @@ private:
     bool shocks_;
     double rows_ = 0.0, quiet_ = 0.0, outliers_ = 0.0;
     double shocks_met_ = 0.0, lasting_ = 0.5;
-    Rise sizes_{kSizes, suspected()}, squares_{kSquares, suspected()};
+    Rise sizes_{kSizes, bursts()}, squares_{kSquares, bursts()};
     Rise sizes_before_ = sizes_, squares_before_ = squares_;
     ErrorTail tail_;
     Shock shock_;

@@ -41,14 +41,8 @@ public:
         filter_.residuals(mean.data(), out);
     }
 
-    // Learns the block, each column within its bounds.
-    void learn(const double* low, const double* high) {
+    void learn() {
         if (off()) return;
-        for (std::size_t t = 0; t < kRows; ++t)
-            for (std::size_t j = 0; j < features_; ++j) {
-                double& x = rows_[t * features_ + j];
-                x = std::min(std::max(x, low[j]), high[j]);
-            }
         filter_.learn(rows_.data(), kRows, {nullptr, 0, 0}, {&kDiscount, 0}, kFullGain, kNoWalk,
                       nullptr);
     }

@@ -7,7 +7,8 @@
 //     z = (f - mean) / (1.25 mean|dev|),   M = max(M (1 - 1/256), |z|),
 // a block is odd if |z| > max(C, 1.5 M), C = 6 + 1.3 ln(max(d, 5) / 5) for d columns: M is what was
 // normal, so that walks, bursts and seasons ring once at most. Two odd blocks running, on the same side,
-// ring. Then the new state is normal.
+// ring. Then the new state is normal. A row counts as at most 10 times as far from the level as rows are as
+// a rule: one wild value is no odd block, and does not make a column deaf.
 #pragma once
 
 #include <algorithm>
@@ -27,13 +28,12 @@ public:
     static constexpr std::int64_t kPlain = -1, kUnwatched = -2;
 
     explicit InputAlarm(std::size_t features)
-        : columns_(features), given_(features), residuals_(features), low_(features),
-          high_(features) {}
+        : columns_(features), given_(features), residuals_(features) {}
 
     std::size_t features() const { return columns_.size(); }
     void add_features(std::size_t count) {
         columns_.resize(features() + count);
-        for (auto* some : {&residuals_, &low_, &high_}) some->resize(features());
+        residuals_.resize(features());
         given_.add_features(count);
     }
 
@@ -45,9 +45,10 @@ public:
         for (std::size_t j = 0; j < features(); ++j) {
             if (gaps[j] == kUnwatched) continue;
             const auto gap = static_cast<std::size_t>(gaps[j]);
-            if (gaps[j] == kPlain || gap >= features() || x[gap] == 0.0)
+            if (gaps[j] == kPlain || gap >= features() || x[gap] == 0.0) {
                 columns_[j].add(x[j]);
-            else if (kept)
+                if (kept) kept[j] = columns_[j].last;
+            } else if (kept)
                 kept[j] = columns_[j].level;
         }
         rows_ += 1.0;
@@ -77,6 +78,7 @@ public:
         };
         numbers("count", 0.0, kBlock, &Column::count);
         numbers("sum", -kLargestSquare, kLargestSquare, &Column::sum);
+        numbers("whole", -kLargestSquare, kLargestSquare, &Column::whole);
         numbers("moves", 0.0, kLargestSquare, &Column::moves);
         numbers("moved", 0.0, kBlock, &Column::moved);
         numbers("away", 0.0, kLargestSquare, &Column::away);
@@ -95,6 +97,7 @@ public:
         statistics("odd", -kLargestZ, kLargestZ, &Statistic::odd);
     }
     void settle() {
+        for (Column& column : columns_) column.know_reach();
         settle_part("given", [&] { given_.settle(); });
     }
 
@@ -111,8 +114,8 @@ private:
     static constexpr double kLeastShare = 0.01;  // of how far rows are from the level, for a mean
     // Rows for every column, and for all, after which columns are held against each other.
     static constexpr double kTaught = 4.0, kSurelyTaught = 240.0;
-    static constexpr double kReach =
-        10.0;  // how many times as far a row may be to teach the others
+    static constexpr double kReach = 10.0;         // how many times as far a row counts
+    static constexpr double kBoundedBlocks = 4.0;  // before that is known
     // Two of the location, two logarithms, two of the location given the others.
     static constexpr std::size_t kStatistics = 6, kMoves = 2, kAway = 3;
     static bool is_logarithm(std::size_t i) { return i == kMoves || i == kAway; }
@@ -141,16 +144,19 @@ private:
     };
 
     struct Column {
-        double count = 0.0, sum = 0.0, moves = 0.0, moved = 0.0, away = 0.0,
+        double count = 0.0, sum = 0.0, whole = 0.0, moves = 0.0, moved = 0.0, away = 0.0,
                last = 0.0;                                               // of the block
         double known = 0.0, level = 0.0, last_mean = 0.0, change = 0.0;  // of the blocks before
         double given_level = 0.0, last_given = 0.0;
         double pause = 0.0, rings = 0.0;
+        double low = -kLargestSquare, high = kLargestSquare;  // what a row counts at most
         std::array<Statistic, kStatistics> statistics{};
 
         void add(double x) {
             if (known == 0.0 && count == 0.0) last = level = x;
             count += 1.0;
+            whole += x;
+            x = std::min(std::max(x, low), high);
             sum += x;
             moves += std::abs(x - last);
             moved += x != last ? 1.0 : 0.0;
@@ -160,6 +166,13 @@ private:
 
         // How far rows are from the level, as a rule.
         double spread() const { return std::exp(statistics[kAway].mean); }
+
+        void know_reach() {
+            const bool bounded = known >= kBoundedBlocks && change >= kLeastChange;
+            const double reach = bounded ? kReach * spread() : kLargestSquare;
+            low = level - reach;
+            high = level + reach;
+        }
 
         // `given` is the mean given the others.
         bool close(double limit, double given) {
@@ -182,17 +195,19 @@ private:
             for (std::size_t i = 0; i < kStatistics; ++i)
                 rang |= statistics[i].update(f[i], is_logarithm(i) ? kLeastLog : least, share,
                                              limit, recorded, watched);
-            if (rang) start_again(f, limit, mean, given);
+            if (pause > 0.0) given_level = last_given = given;
+            if (rang) start_again(f, limit, given);
             const bool suspected = std::any_of(statistics.begin(), statistics.end(),
                                                [](const Statistic& s) { return s.odd != 0.0; });
             if (!suspected) {
                 level += share * (mean - level);
                 given_level += share * (given - given_level);
             }
-            last_mean = mean;
+            last_mean = rang ? level : mean;
             last_given = given;
             known = std::min(known + 1.0, kMostRows);
-            count = sum = moves = moved = away = 0.0;
+            count = sum = whole = moves = moved = away = 0.0;
+            know_reach();
             return rang;
         }
 
@@ -204,8 +219,7 @@ private:
         }
 
         // The new state is normal, and what rang is less of a surprise the next time.
-        void start_again(const std::array<double, kStatistics>& f, double limit, double mean,
-                         double given) {
+        void start_again(const std::array<double, kStatistics>& f, double limit, double given) {
             const double most = 2.0 * limit * std::exp2(rings);
             for (std::size_t i = 0; i < kStatistics; ++i) {
                 Statistic& s = statistics[i];
@@ -213,7 +227,7 @@ private:
                 s.mean = is_logarithm(i) ? f[i] : 0.0;
                 s.odd = 0.0;
             }
-            level = mean;
+            last = level = whole / count;
             given_level = given;
             pause = kPause;
             rings = std::min(rings + 1.0, kMostRings);
@@ -228,7 +242,7 @@ private:
         std::fill(residuals_.begin(), residuals_.end(), 0.0);
         if ((blocks_ - 1.0) * kBlock >= std::min(kTaught * (d + 1.0), kSurelyTaught))
             given_.residuals(residuals_.data());
-        learn_others(gaps);
+        given_.learn();
         const double limit = 6.0 + 1.3 * std::log(std::max(d, 5.0) / 5.0);
         rang_.clear();
         for (std::size_t j = 0; j < features(); ++j)
@@ -239,21 +253,9 @@ private:
         return true;
     }
 
-    // A value far out of all others would stand for all others.
-    void learn_others(const std::int64_t* gaps) {
-        for (std::size_t j = 0; j < features(); ++j) {
-            const Column& column = columns_[j];
-            const bool bounded = gaps[j] != kUnwatched && column.known >= kFirstBlocks;
-            const double reach = bounded ? kReach * column.spread() : kLargestSquare;
-            low_[j] = column.level - reach;
-            high_[j] = column.level + reach;
-        }
-        given_.learn(low_.data(), high_.data());
-    }
-
     std::vector<Column> columns_;
     GivenOthers given_;
-    std::vector<double> residuals_, low_, high_;
+    std::vector<double> residuals_;
     double rows_ = 0.0, blocks_ = 0.0, quiet_ = 0.0;
     std::vector<std::size_t> rang_;
 };

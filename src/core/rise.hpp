@@ -25,14 +25,24 @@ struct RiseRule {
 inline constexpr RiseRule kSizes{false, 6.0, 20.0, 1.5707963267948966, 10.0};
 inline constexpr RiseRule kSquares{true, 10.0, 35.0, 3.0, 100.0};
 
+// What is believed of V, which is known from 500 rows.
+struct Bursts {
+    // How much of its rise counts while rows are under suspicion: a change raises it, and so does a
+    // burst that is none.
+    double suspected;
+    // Up to here it counts as 1: chance makes it as large where rows do not depend on each other. From 1
+    // above on it counts in full.
+    double chance;
+};
+inline constexpr Bursts kBurstsOfNumbers{0.15, 1.6};
+inline constexpr Bursts kBurstsOfLabels{0.3, 1.0};  // which are wrong in runs
+
 class Rise {
 public:
     static constexpr double kQuietRows = 100.0;  // to learn what is normal
 
-    // `suspected` is how much of the rise of V counts while rows are under suspicion: a change raises it,
-    // and so does a burst that is none.
-    Rise(const RiseRule& rule, double suspected)
-        : rule_(&rule), suspected_(suspected), trusted_(rule), latest_(rule) {}
+    Rise(const RiseRule& rule, const Bursts& bursts)
+        : rule_(&rule), bursts_(&bursts), trusted_(rule), latest_(rule) {}
 
     // The size |e| of one row's error. Only watches if `may_ring`.
     void update(double size, bool may_ring) {
@@ -55,7 +65,7 @@ public:
     // After an alarm everything starts afresh, but for V: bursts go on.
     void restart() {
         const double variance = variance_;
-        *this = Rise(*rule_, suspected_);
+        *this = Rise(*rule_, *bursts_);
         variance_ = trusted_variance_ = variance;
     }
 
@@ -142,7 +152,10 @@ private:
     };
 
     double long_run() const {
-        return trusted_variance_ + suspected_ * (variance_ - trusted_variance_);
+        const double rise = bursts_->suspected * (variance_ - trusted_variance_);
+        const double variance = trusted_variance_ + rise, above = variance - bursts_->chance;
+        if (above >= 1.0) return variance;
+        return 1.0 + bursts_->chance * std::max(above, 0.0);
     }
 
     void correlate(double z) {
@@ -153,7 +166,7 @@ private:
     }
 
     const RiseRule* rule_;
-    double suspected_;
+    const Bursts* bursts_;
     double rows_ = 0.0, sum_ = 0.0, rising_ = 0.0, slow_ = 0.0, variance_ = 1.0,
            trusted_variance_ = 1.0;
     Normal trusted_, latest_;

@@ -25,6 +25,9 @@ class Rise:
             ratio = min(size / max(level, 1e-305), 1e3) ** power
             z = min((ratio - 1) / math.sqrt(max(square - 1, 0.25)), rule["cap"])
             V = self.V_trusted + self.suspected * (self.V - self.V_trusted)
+            by_chance = 1.6 if self.suspected == 0.15 else 1.0
+            if by_chance + 1 > V:
+                V = 1 + by_chance * max(V - by_chance, 0.0)
             if may_ring:
                 self.sum = max(0.0, self.sum + z / math.sqrt(V) - 0.7)
             self.rising = self.rising + 1 if self.sum > 0 else 0

@@ -44,7 +44,15 @@ class Column:
             return self.f[i].mean
         return max(np.log(value) if value > 0 else -np.inf, self.f[i].mean - 7)
 
-    def close(self, x, given, limit):
+    def taken(self, x):
+        """A row counts as at most so far."""
+        if self.known < 4 or self.change < 0.1:
+            return x
+        reach = 10 * self.spread
+        return np.clip(x, self.level - reach, self.level + reach)
+
+    def close(self, whole, given, limit):
+        x = self.taken(whole)
         if self.known == 0:
             self.level, self.given, self.last_given = x.mean(), given, given
             self.last_mean, self.last, away = x.mean(), x[0], np.abs(x - x[0]).mean()
@@ -69,16 +77,20 @@ class Column:
             smallest = 0.05 if i in LOGARITHMS else least
             watched = recorded and self.change >= 0.1
             rang |= f.update(value, smallest, share, limit, recorded, watched)
+        if self.pause > 0:
+            self.given = self.last_given = given
         if rang:
             for i, f in enumerate(self.f):
                 f.record = min(max(f.record, abs(f.odd)), 2 * limit * 2.0**self.rings)
                 f.mean, f.odd = (values[i] if i in LOGARITHMS else 0.0), 0.0
-            self.level, self.given, self.pause = x.mean(), given, 4
+            self.level, self.given, self.pause = whole.mean(), given, 4
             self.rings = min(self.rings + 1, 20)
         if not any(f.odd for f in self.f):
             self.level += share * (x.mean() - self.level)
             self.given += share * (given - self.given)
-        self.last_mean, self.last_given, self.last = x.mean(), given, x[-1]
+        self.last_mean = self.level if rang else x.mean()
+        self.last = self.level if rang else x[-1]
+        self.last_given = given
         self.known += 1
         return rang
 
@@ -93,15 +105,10 @@ def watched(X):
     for block in range(n // 16):
         rows = X[16 * block : 16 * block + 16]
         P = np.linalg.inv(products)
-        mean = np.append(1.0, rows.mean(axis=0) / unit)
+        taken = np.column_stack([c.taken(x) for c, x in zip(columns, rows.T, strict=True)])
+        mean = np.append(1.0, taken.mean(axis=0) / unit)
         taught = 16 * block >= min(4 * (d + 1), 240)
         given = (P @ mean / np.diag(P))[1:] * unit * taught
-        if block >= 20:
-            reach = np.array([10 * column.spread for column in columns])
-            levels = np.array([column.level for column in columns])
-            taken = np.clip(rows, levels - reach, levels + reach)
-        else:
-            taken = rows
         for row in taken:
             one = np.append(1.0, row / unit)
             products = 0.999 * products + np.outer(one, one)
