@@ -168,6 +168,12 @@ def test_of_broken_files_every_row_is_accounted_for(claim):
     SHORT(given(**strategies)(function))()
 
 
+def test_rows_are_counted_on_where_pieces_of_the_file_have_no_good_row():
+    good = b"0,red,0\n" * 12
+    rows = check("rows.csv", b'size,color,price\n\0\n"\n' + good)
+    assert [row["bad"] for row in rows] == ["NUL byte", "broken quote", *[""] * 12]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim[0].__name__)
 def test_of_twenty_thousand_broken_files_every_row_is_accounted_for(claim):

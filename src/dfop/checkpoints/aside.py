@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dfop.streams.bad_rows import BadRow, check_quarantine, quarantine_text
 
 from .disk import Disk
@@ -22,7 +25,7 @@ class Aside:
         self.predictions: Predictions | None = None
         self.marks: list[BadMark] = []
         """Of rows since the last good ones were taken."""
-        self._earlier = 0
+        self._before = 0
 
     def open(self, path: Path, disk: Disk, length: int | None) -> None:
         """Put rows aside in a file from now on; `length` as in `Appended`."""
@@ -40,11 +43,11 @@ class Aside:
         """Take bad rows."""
         self.put(bad)
         # No good row came since the last call: what was marked then comes before all to come.
-        if self._earlier and self.predictions is not None:
-            self.predictions.add(None, self.marks[: self._earlier])
-        self.marks = self.marks[self._earlier :] if self.predictions is not None else []
-        self.marks += [BadMark(row.row, row.kind) for row in bad]
-        self._earlier = len(self.marks)
+        if self.marks:
+            self._before = self.marks[-1].row
+            if self.predictions is not None:
+                self.predictions.add(None, self.marks)
+        self.marks = [BadMark(row.row, row.kind) for row in bad]
 
     def put(self, bad: Sequence[BadRow]) -> None:
         """Put bad rows aside, without a mark."""
@@ -52,9 +55,26 @@ class Aside:
             self.out.append(quarantine_text(bad, self._lines).encode())
 
     def take(self) -> list[BadMark]:
-        """Return the rows that were bad since the last call."""
-        marks, self.marks, self._earlier = self.marks, [], 0
+        """Return the rows that were bad since the last call and are not yet written."""
+        marks, self.marks = self.marks, []
         return marks
+
+    def number(self, before: int, count: int) -> tuple[NDArray[np.int64], list[BadMark]]:
+        """Return the numbers of good rows that came after row `before`, and what `take` returns.
+
+        They are the first `count` numbers that are not those of bad rows.
+
+        Examples
+        --------
+        >>> aside = Aside()
+        >>> aside.append([BadRow("a.csv", 12, 13, 90, None, "not JSON", "not JSON", "{")])
+        >>> aside.number(10, 3)
+        (array([11, 13, 14]), [BadMark(row=12, kind='not JSON')])
+        """
+        marks = self.take()
+        before = max(before, self._before)
+        numbers = np.arange(before + 1, before + count + len(marks) + 1)
+        return numbers[~np.isin(numbers, [mark.row for mark in marks])][:count], marks
 
 
 class OnlyAside:

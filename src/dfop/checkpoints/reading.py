@@ -45,8 +45,8 @@ def open_rows(
         What was decided of the columns by a run before.
     skip : int
         How many rows to leave out.
-    put_aside : object or None
-        Takes bad rows (`append`); None where none is allowed.
+    put_aside : object
+        Takes bad rows where they are allowed (`append`).
     """
     kinds = dict.fromkeys(options.text, "text")
     features = list(options.features)
@@ -64,8 +64,7 @@ def open_rows(
         kinds=kinds,  # type: ignore[arg-type]
         task=None if labels_apart else options.task,  # type: ignore[arg-type]
         classes=None if labels_apart else _classes(options),
-        bad_rows="fail" if put_aside is None else "quarantine",
-        quarantine=put_aside,
+        **_bad_rows(options, put_aside),
         max_bad=options.max_bad,
         format=options.format or ("csv" if options.sources == ("-",) else None),
         separator=options.separator,
@@ -73,6 +72,13 @@ def open_rows(
         layout=layout,
         opener=opener,
     )
+
+
+def _bad_rows(options: Options, put_aside: Any) -> dict[str, Any]:
+    """Return what `read` does with bad rows: those that are left out are put aside, too."""
+    if options.bad_rows == "fail":
+        return {"bad_rows": "fail"}
+    return {"bad_rows": "quarantine", "quarantine": put_aside}
 
 
 def _source(options: Options, standard_input: Callable[[], Any]) -> Any:
@@ -103,8 +109,7 @@ def open_labels(
         kinds={options.id: "text"},
         task=options.task,  # type: ignore[arg-type]
         classes=_classes(options),
-        bad_rows="fail" if put_aside is None else "quarantine",
-        quarantine=put_aside,
+        **_bad_rows(options, put_aside),
         separator=options.separator,
         layout=layout,
         opener=opener,
@@ -140,11 +145,11 @@ def column_of_ids(stream: Stream, name: str | None) -> int | None:
     return stream.feature_names.index(name)
 
 
-def without_ids(batch: Batch, at: int, first: int) -> tuple[Batch, list[str]]:
+def without_ids(batch: Batch, at: int, numbers: NDArray[np.int64]) -> tuple[Batch, list[str]]:
     """Take the ids out of a batch; a row without one is called by its number."""
     text = batch.texts.get(at)
     cells = [None] * len(batch) if text is None else text.cells()
-    ids = [f"row {first + t}" if cell is None else cell for t, cell in enumerate(cells)]
+    ids = [f"row {n}" if c is None else c for n, c in zip(numbers, cells, strict=True)]
     return without_column(batch, at), ids
 
 
@@ -206,15 +211,3 @@ def layout_of(state: Mapping[str, Any]) -> Layout:
     }
     given["given"] = frozenset(state["given"])
     return Layout(**given)
-
-
-def good_numbers(before: int, count: int, bad: Sequence[int]) -> NDArray[np.int64]:
-    """Return the numbers of good rows: the first `count` after `before` that are not bad ones.
-
-    Examples
-    --------
-    >>> good_numbers(10, 3, [12, 14])
-    array([11, 13, 15])
-    """
-    numbers = np.arange(before + 1, before + count + len(bad) + 1)
-    return numbers[~np.isin(numbers, bad)][:count] if len(bad) else numbers

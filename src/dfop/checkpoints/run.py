@@ -29,7 +29,6 @@ from .patient import PatientFile
 from .place import Places
 from .reading import (
     column_of_ids,
-    good_numbers,
     label_rows,
     layout_of,
     layout_state,
@@ -284,12 +283,10 @@ class Run:
 
     def _learn(self, batch: Batch, y: NDArray[Any]) -> None:
         before = max(int(self._kept["bad"]["rows"]), self.bad.skip)
-        aside = self._written.aside
-        marks = [] if aside is None else aside.take()
-        numbers = good_numbers(before, len(y), [mark.row for mark in marks])
+        numbers, marks = self._written.aside.number(before, len(y))
         ids = None
         if self._id_at is not None:
-            batch, ids = without_ids(batch, self._id_at, before + 1)
+            batch, ids = without_ids(batch, self._id_at, numbers)
             self._check_first(ids[0])
         start = monotonic()
         try:

@@ -45,14 +45,14 @@ class Written:
         outputs = (options.predictions, options.quarantine)
         check_apart(outputs, (*options.sources, options.labels))
         self._options, self._disk = options, disk
-        self.aside = None if options.bad_rows == "fail" else Aside()
-        """Takes bad rows; None where none is allowed."""
+        self.aside = Aside()
+        """Takes bad rows."""
         self._predictions: Predictions | None = None
 
     @property
-    def aside_of_labels(self) -> OnlyAside | None:
+    def aside_of_labels(self) -> OnlyAside:
         """Takes bad rows of the labels: their file says where they come from."""
-        return None if self.aside is None else OnlyAside(self.aside)
+        return OnlyAside(self.aside)
 
     def open(
         self, rows: Layout, labels: Layout, lengths: Mapping[str, int], folder: Path | None
@@ -89,11 +89,10 @@ class Written:
                 length=lengths.get("predictions"),
                 part=part,
             )
-        if self.aside is not None:
-            self.aside.predictions = self._predictions
-            if options.quarantine is not None:
-                path = Path(options.quarantine)
-                self.aside.open(path, self._disk, lengths.get("quarantine"))
+        self.aside.predictions = self._predictions
+        if options.quarantine is not None:
+            path = Path(options.quarantine)
+            self.aside.open(path, self._disk, lengths.get("quarantine"))
 
     def add(
         self,
@@ -114,14 +113,14 @@ class Written:
 
     def end(self) -> None:
         """Write which rows were bad after the last good one."""
-        if self._predictions is not None and self.aside is not None:
+        if self._predictions is not None:
             self._predictions.add(None, self.aside.take())
 
     def _files(self) -> dict[str, Appended | Printed]:
         files: dict[str, Appended | Printed] = {}
         if self._predictions is not None:
             files["predictions"] = self._predictions.out
-        if self.aside is not None and self.aside.out is not None:
+        if self.aside.out is not None:
             files["quarantine"] = self.aside.out
         return files
 

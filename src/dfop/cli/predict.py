@@ -14,7 +14,7 @@ from dfop.checkpoints.aside import Aside
 from dfop.checkpoints.outputs import check_apart
 from dfop.checkpoints.per_key import PerKey
 from dfop.checkpoints.predictions import Predicted, Predictions, columns_of, format_of
-from dfop.checkpoints.reading import good_numbers, without_ids
+from dfop.checkpoints.reading import without_ids
 from dfop.classifier import DFOPClassifier
 from dfop.files import load
 from dfop.insight.columns import column_kinds
@@ -102,12 +102,11 @@ def _write(
     """Predict all rows, batch by batch."""
     before = 0
     for batch, _ in stream.pieces(0, None):
-        marks = aside.take()
-        numbers = good_numbers(before, len(batch), [mark.row for mark in marks])
+        numbers, marks = aside.number(before, len(batch))
         ids = None
         if id_column is not None:
             at = stream.feature_names.index(id_column)
-            batch, ids = without_ids(batch, at, before + 1)
+            batch, ids = without_ids(batch, at, numbers)
         out.add(_predicted(model, batch, numbers, ids), marks)
         before = stream.bad.rows
     out.add(None, aside.take())
