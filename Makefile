@@ -100,6 +100,9 @@ late: $(VENV)/.dev  ## labels that come late alarms on the paper's streams; writ
 sketch: $(VENV)/.dev  ## less storage: Spam and generated text; writes benchmarks/results-sketch.md
 	$(BIN)/python benchmarks/sketch.py > benchmarks/results-sketch.md
 
+few: $(VENV)/.dev  ## the small automatic bank of a model per key; writes benchmarks/results-few.md
+	$(BIN)/python benchmarks/few.py > benchmarks/results-few.md
+
 monitor: $(VENV)/.dev  ## what a monitor costs a single filter; writes benchmarks/results-monitor.md
 	$(BIN)/python benchmarks/monitor.py > benchmarks/results-monitor.md
 

@@ -56,7 +56,7 @@ pace.now = 0.0
 def of_keyed(count: int, rows: int, rule: object) -> str:
     rng = np.random.default_rng(0)
     before = resident_bytes()
-    clock = not isinstance(rule, float)
+    clock = not isinstance(rule, float | str)
     keyed = Keyed(DFOPRegressor(rule))
     order = rng.permutation(count)
     first = pace(keyed, np.array_split(order, max(1, count // BATCH)), rng, clock)
@@ -64,7 +64,7 @@ def of_keyed(count: int, rows: int, rule: object) -> str:
     later = pace(keyed, draws, rng, clock)
     assert len(keyed) == count
     grown = (resident_bytes() - before) / 2**20
-    kind = "clock" if clock else f"mu {rule:g}"
+    kind = "clock" if clock else rule if isinstance(rule, str) else f"mu {rule:g}"
     return (
         f"| Keyed, {kind} | {count:,} | {first:,.0f} | {later:,.0f} | {keyed.bytes_per_key_} | "
         f"{keyed.memory_bytes_ / 2**20:,.0f} | {grown:,.0f} |"
@@ -148,6 +148,7 @@ def main() -> None:
     for count in (1, 1000, 100_000, given.keys):
         lines.append(alone(of_keyed, count, given.rows, 0.001))
     lines.append(alone(of_keyed, given.keys, given.rows, half_life("1h")))
+    lines.append(alone(of_keyed, given.keys // 10, given.rows // 4, "few"))
     for name, make in DICTS.items():
         lines.append(alone(of_dict, name, make, given.river, 5 * given.river))
     (HERE / "keyed.md").write_text("\n".join(lines) + "\n", "utf-8")

@@ -121,6 +121,14 @@ public:
     static void fields(std::size_t features, const BankDesign& design, Self* self, Visitor&& visit);
     void settle();
 
+    // The same in one row of numbers, for many banks of one design at rest: of linear filters alone, to
+    // which no label came late, and without how errors went along the stream.
+    bool packable() const;
+    std::size_t packed_size() const;
+    void pack(double* to) const;
+    void unpack(const double* from);
+    void check() const;  // refuses a state that no bank can have had
+
 private:
     struct Block;
     struct Workspace;

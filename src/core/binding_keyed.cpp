@@ -4,6 +4,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <variant>
+
 #include "binding_state.hpp"
 #include "keyed.hpp"
 
@@ -14,6 +16,7 @@ namespace {
 
 using GuardedStore = Guarded<KeyedStore>;
 using GuardedFilter = Guarded<Filter>;
+using GuardedBank = Guarded<Bank>;
 using Numbers = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Entries = nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Flags = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -42,13 +45,23 @@ Keys read_keys(const KeyedStore& store, nb::handle given) {
     return keys;
 }
 
+// A filter, or a bank of filters alone.
+KeyedModel::Engine engine_of(nb::handle design) {
+    const GuardedBank* bank = nullptr;
+    if (!nb::try_cast(design, bank)) return nb::cast<const GuardedFilter&>(design).model;
+    require(bank->model.packable(), "a bank by key has linear filters alone");
+    return bank->model;
+}
+
 // `classes` are as many as labels have, None for numbers.
-void make(GuardedStore* g, const GuardedFilter& design, std::optional<std::size_t> classes,
-          bool text, std::size_t most_keys, double idle_rows, double idle_time) {
-    const std::size_t known = classes.value_or(0), outputs = design.model.outputs();
-    require(!classes || outputs == 1 + known || (outputs == 1 && known <= 2),
-            "outputs that do not fit the classes");
-    const KeyedModel model(design.model, classes.has_value(), known);
+void make(GuardedStore* g, nb::handle design, std::optional<std::size_t> classes, bool text,
+          std::size_t most_keys, double idle_rows, double idle_time) {
+    const std::size_t known = classes.value_or(0);
+    const KeyedModel model(engine_of(design), classes.has_value(), known);
+    const std::size_t outputs = model.outputs();
+    require(
+        !classes || (outputs == 1 + known && model.takes_late()) || (outputs == 1 && known <= 2),
+        "outputs that do not fit the classes");
     new (g) GuardedStore{KeyedStore(model, text, {most_keys, idle_rows, idle_time}), {}};
 }
 
@@ -150,6 +163,7 @@ void arrive(GuardedStore& g, const StepArray& entries, const Flags& fresh, const
     const KeyedStore::Out out = check_rows(g.model, entries, X, shown);
     require(fresh.size() == n && stamps.size() == n && tickets.size() == n,
             "stamps have another length");
+    require(g.model.design().takes_late(), "labels of banks come with their rows");
     const PerRow lam = per_row(pace.first, n, "discount has the wrong length");
     const PerRow log_lam = per_row(pace.second, n, "log_discount has the wrong length");
     nb::gil_scoped_release release;
@@ -173,10 +187,14 @@ void forget_late(GuardedStore& g, std::int64_t entry, double ticket) {
     g.model.forget_late(entry, ticket);
 }
 
-GuardedFilter* filter(GuardedStore& g, std::int64_t entry) {
+nb::object engine(GuardedStore& g, std::int64_t entry) {
     const auto held = g.lock();
     require(g.model.has(entry), "there is no such entry");
-    return new GuardedFilter{g.model.model(entry).filter(), {}};
+    const auto given = [](const auto& engine) {
+        using Engine = std::decay_t<decltype(engine)>;
+        return nb::cast(new Guarded<Engine>{engine, {}}, nb::rv_policy::take_ownership);
+    };
+    return std::visit(given, g.model.model(entry).engine());
 }
 
 std::vector<double> ranks(GuardedStore& g, std::int64_t entry) {
@@ -187,7 +205,8 @@ std::vector<double> ranks(GuardedStore& g, std::int64_t entry) {
 
 void grow(GuardedStore& g, std::size_t features, std::size_t classes, std::size_t most_keys) {
     const auto held = g.lock();
-    require(classes == 0 || g.model.design().labels(), "numbers have no classes");
+    const KeyedModel& design = g.model.design();
+    require(classes == 0 || (design.labels() && design.takes_late()), "numbers have no classes");
     nb::gil_scoped_release release;
     g.model.grow(features, classes, most_keys);
 }
@@ -269,7 +288,7 @@ void bind_keyed(nb::module_& m) {
              "ticket"_a)
         .def("forget_late", &forget_late, "entry"_a, "ticket"_a)
         .def("forget", &forget, "keys"_a)
-        .def("filter", &filter, "entry"_a, nb::rv_policy::take_ownership)
+        .def("engine", &engine, "entry"_a)
         .def("ranks", &ranks, "entry"_a)
         .def("grow", &grow, "features"_a, "classes"_a, "most_keys"_a)
         .def("last", &last, "entry"_a)

@@ -26,6 +26,10 @@ public:
     // Regrets are slopes of the squared error at `mixed`, or `by_error` differences of squared errors.
     void learn(const double* predictions, double mixed, double label, double unit, bool by_error);
     void rescale(double shrink);  // squared errors in the new unit are so much smaller
+    // As a Filter; both return the end.
+    std::size_t packed_size() const { return 2 * regret_.size() + 1; }
+    double* pack(double* to) const;
+    const double* unpack(const double* from);
     const std::vector<double>& weights() const { return weights_; }
 
     template <class Self, class Visitor>
@@ -145,6 +149,11 @@ public:
     }
     void settle();
     void settle_output(std::size_t o);
+
+    // As a Filter; both return the end.
+    std::size_t packed_size() const;
+    double* pack(double* to) const;
+    const double* unpack(const double* from);
 
 private:
     // Above any sum of discounted losses.

@@ -73,6 +73,24 @@ public:
              "rows: not as many as the pieces have");
     }
 
+    // In one row of numbers, for many at rest: without the pieces, as if one were not complete yet.
+    std::size_t packed_size() const { return 1 + 2 * experts(); }
+    void pack(double* to) const {
+        *to++ = rows_;
+        to = std::copy(mean_.begin(), mean_.end(), to);
+        std::copy(recent_.begin(), recent_.end(), to);
+    }
+    void unpack(const double* from) {
+        int exponent;
+        rows_ = open_rows_ = *from++;
+        std::frexp(rows_, &exponent);
+        length_ = std::ldexp(1.0, exponent);
+        mean_.assign(from, from + experts());
+        open_ = mean_;
+        recent_.assign(from + experts(), from + 2 * experts());
+        history_.clear();
+    }
+
 private:
     void close_piece() {
         history_.insert(history_.end(), open_.begin(), open_.end());

@@ -17,6 +17,7 @@ public:
         : map_(design.map), walk_(design.walk), fading_(design.mu), filter_(std::move(filter)) {}
 
     const Filter& filter() const { return filter_; }
+    Filter& filter() { return filter_; }
 
     void learn(const ExpertRows& rows, double* predictions) {
         thread_local std::vector<double> scratch;  // discount, gain and walk of every row

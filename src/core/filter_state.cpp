@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "filter.hpp"
+#include "range_check.hpp"
 
 namespace dfop {
 
@@ -54,18 +55,6 @@ double power_of(std::int16_t exponent) {
     const int bounded = std::clamp<int>(exponent, -500, 500);
     return std::bit_cast<double>(static_cast<std::uint64_t>(bounded + kBias) << kMantissa);
 }
-
-struct RangeCheck {
-    template <class At>
-    void array(const Field& field, At at) const {
-        std::size_t size = 1;
-        for (const std::size_t part : field.shape) size *= part;
-        for (std::size_t i = 0; i < size; ++i) {
-            const double value = at(i);
-            hold(value >= field.low && value <= field.high, field.name + ": out of range");
-        }
-    }
-};
 
 }  // namespace
 

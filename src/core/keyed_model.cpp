@@ -4,21 +4,21 @@
 
 namespace dfop {
 
-KeyedModel::KeyedModel(const Filter& design, bool labels, std::size_t classes)
-    : filter_(design), labels_(labels), ranks_(labels ? classes : 0, -1.0) {}
+KeyedModel::KeyedModel(Engine design, bool labels, std::size_t classes)
+    : engine_(std::move(design)), labels_(labels), ranks_(labels ? classes : 0, -1.0) {}
 
 void KeyedModel::pack(double* record) const {
-    filter_.pack(record);
-    std::copy(ranks_.begin(), ranks_.end(), record + filter_.packed_size());
+    std::visit([&](const auto& engine) { engine.pack(record); }, engine_);
+    if (labels_) std::copy(ranks_.begin(), ranks_.end(), record + packed_size());
 }
 
 void KeyedModel::unpack(const double* record) {
-    filter_.unpack(record);
-    std::copy_n(record + filter_.packed_size(), ranks_.size(), ranks_.begin());
+    std::visit([&](auto& engine) { engine.unpack(record); }, engine_);
+    if (labels_) std::copy_n(record + packed_size(), ranks_.size(), ranks_.begin());
 }
 
 void KeyedModel::check() const {
-    filter_.check();
+    std::visit([](const auto& engine) { engine.check(); }, engine_);
     double met = 0.0;
     for (const double rank : ranks_) met += rank != -1.0;
     for (double wanted = 0.0; wanted < met; ++wanted)
@@ -49,17 +49,24 @@ void KeyedModel::learn(const double* X, std::size_t n, const double* Y, PerRow d
         }
         Y = coded_.data();
     }
-    filter_.learn(X, n, {Y, static_cast<std::ptrdiff_t>(m), 1}, discount, gain, kNoWalk, yhat);
+    if (auto* filter = std::get_if<Filter>(&engine_))
+        filter->learn(X, n, {Y, static_cast<std::ptrdiff_t>(m), 1}, discount, gain, kNoWalk, yhat);
+    else  // whose experts have a pace of their own
+        std::get<Bank>(engine_).learn(X, n, Y, {&kFull, 0}, {&kZero, 0}, yhat);
 }
 
 void KeyedModel::predict(const double* x, double* yhat, std::int32_t* ranks) const {
-    filter_.predict(x, 1, yhat);
+    std::visit([&](const auto& engine) { engine.predict(x, 1, yhat); }, engine_);
     show_ranks(ranks);
 }
 
 void KeyedModel::grow(std::size_t features, std::size_t classes) {
-    if (features > 0) filter_.add_features(features);
-    if (classes > 0) filter_.add_outputs(classes);
+    std::visit(
+        [&](auto& engine) {
+            if (features > 0) engine.add_features(features);
+            if (classes > 0) engine.add_outputs(classes);
+        },
+        engine_);
     ranks_.resize(ranks_.size() + classes, -1.0);
 }
 

@@ -1,5 +1,5 @@
-// What works for one key after another: a filter, unpacked from the record of a key and packed
-// again. A record holds only what decides how the model goes on, without what follows from it.
+// What works for one key after another: a filter or a small bank of them, unpacked from the record of
+// a key and packed again. A record holds only what decides how the model goes on, without what follows from it.
 //
 // Labels have one code for all keys: class c is a number from 0 to classes - 1. But a model numbers
 // its classes in the order in which it learns them (the first two are the ends of its margin, and
@@ -10,30 +10,40 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
+#include <variant>
 #include <vector>
 
-#include "filter.hpp"
+#include "bank.hpp"
 
 namespace dfop {
 
 class KeyedModel {
 public:
-    // `labels`: of so many classes; without, numbers are learned.
-    KeyedModel(const Filter& design, bool labels, std::size_t classes);
+    using Engine = std::variant<Filter, Bank>;
 
-    std::size_t features() const { return filter_.features(); }
-    std::size_t outputs() const { return filter_.outputs(); }
+    // `labels`: of so many classes; without, numbers are learned.
+    KeyedModel(Engine design, bool labels, std::size_t classes);
+
+    std::size_t features() const {
+        return std::visit([](const auto& engine) { return engine.features(); }, engine_);
+    }
+    std::size_t outputs() const {
+        return std::visit([](const auto& engine) { return engine.outputs(); }, engine_);
+    }
     std::size_t targets() const { return labels_ ? 1 : outputs(); }  // numbers of a row's target
     std::size_t classes() const { return ranks_.size(); }
     bool labels() const { return labels_; }
-    const Filter& filter() const { return filter_; }
+    const Engine& engine() const { return engine_; }
+    // Whether time may pass between a row and its label.
+    bool takes_late() const { return std::holds_alternative<Filter>(engine_); }
     const std::vector<double>& ranks() const { return ranks_; }
 
-    std::size_t record_size() const { return filter_.packed_size() + ranks_.size(); }
+    std::size_t record_size() const { return packed_size() + ranks_.size(); }
     void pack(double* record) const;
     void unpack(const double* record);
-    // Of a record, without unpacking it: on how many rows a limit acted.
-    double limited_rows(const double* record) const { return record[filter_.packed_size() - 1]; }
+    // Of the record of a filter, without unpacking it: on how many rows a limit acted.
+    double limited_rows(const double* record) const { return record[packed_size() - 1]; }
     void check() const;  // refuses a state that no model can have had
 
     // Rows of one key, each predicted before it is learned. `ranks` are those of the classes before
@@ -41,16 +51,19 @@ public:
     void learn(const double* X, std::size_t n, const double* Y, PerRow discount, PerRow gain,
                double* yhat, std::int32_t* ranks);
     void predict(const double* x, double* yhat, std::int32_t* ranks) const;
-    void forget(double discount) { filter_.forget(discount, 0.0); }
+    void forget(double discount) { std::get<Filter>(engine_).forget(discount, 0.0); }
 
     // As if they had been there, always 0, and never met.
     void grow(std::size_t features, std::size_t classes);
 
 private:
+    std::size_t packed_size() const {
+        return std::visit([](const auto& engine) { return engine.packed_size(); }, engine_);
+    }
     void code(double label, double* y);
     void show_ranks(std::int32_t* to) const;
 
-    Filter filter_;
+    Engine engine_;
     bool labels_;
     std::vector<double> ranks_;
     std::vector<double> coded_;  // labels as the filter learns them

@@ -80,6 +80,11 @@ public:
     void settle();
     void settle_output(std::size_t o);
 
+    // As a Combiner, of one that had no late label.
+    std::size_t packed_size() const { return at_once_.packed_size(); }
+    double* pack(double* to) const { return at_once_.pack(to); }
+    const double* unpack(const double* from) { return at_once_.unpack(from); }
+
 private:
     static constexpr std::size_t kBoth = 2;
     static constexpr double kLargestLoss = 1e9;

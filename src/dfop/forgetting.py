@@ -22,6 +22,7 @@ __all__ = [
     "ByClock",
     "ByRows",
     "Duration",
+    "Few",
     "Forgetting",
     "as_rule",
     "half_life",
@@ -66,6 +67,11 @@ class ByClock:
 @dataclass(frozen=True)
 class Automatic:
     """Forget at many rates side by side and let the stream decide: ``forgetting="auto"``."""
+
+
+@dataclass(frozen=True)
+class Few(Automatic):
+    """The same with a few linear filters alone, for a model per key: ``forgetting="few"``."""
 
 
 Forgetting = ByRows | ByClock | Automatic
@@ -130,16 +136,18 @@ def half_life(length: float | Duration) -> Forgetting:
 
 
 def as_rule(forgetting: Any) -> Forgetting:
-    """Turn what a user may give as ``forgetting`` into a rule: "auto", mu, or a rule itself."""
+    """Turn what a user may give as ``forgetting`` into a rule: "auto", "few", mu, or a rule."""
     if isinstance(forgetting, ByRows | ByClock | Automatic):
         return forgetting
     if isinstance(forgetting, str) and forgetting == "auto":
         return Automatic()
+    if isinstance(forgetting, str) and forgetting == "few":
+        return Few()
     if isinstance(forgetting, bool) or not isinstance(
         forgetting, int | float | np.integer | np.floating
     ):
         raise ValueError(
-            f'forgetting={forgetting!r} is not a rule: give "auto", mu in [0, 1), '
+            f'forgetting={forgetting!r} is not a rule: give "auto", "few", mu in [0, 1), '
             "period(rows or duration) or half_life(rows or duration)"
         )
     return ByRows(float(forgetting))

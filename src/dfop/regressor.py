@@ -36,8 +36,9 @@ class DFOPRegressor(RegressorMixin, Insight, Estimator):
 
     Parameters
     ----------
-    forgetting : "auto", float or rule, default="auto"
-        How fast the past fades. "auto" has experts of many forgettings side by side and finds out.
+    forgetting : "auto", "few", float or rule, default="auto"
+        How fast the past fades. "auto" has experts of many forgettings side by side and finds out;
+        "few" does it with four straight ones alone, for models that must be small.
         A number is the paper's ``mu`` (a row t rows old counts ``(1 - mu)^t``; 0 is plain
         recursive least squares); `dfop.period` and `dfop.half_life` count in rows or by the clock.
         With a number or a rule the model is a single exact filter.

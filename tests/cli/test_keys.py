@@ -46,17 +46,18 @@ def predicted(path):
         return list(csv.DictReader(file))
 
 
+@pytest.mark.parametrize("forgetting", [0.01, "few"])
 @pytest.mark.parametrize("target", ["amount", "late"])
-def test_predictions_are_those_of_keyed(orders, tmp_path, target):
+def test_predictions_are_those_of_keyed(orders, tmp_path, target, forgetting):
     path, frame = orders
     other = "late" if target == "amount" else "amount"
     out, model = tmp_path / "p.csv", tmp_path / "m.dfop"
     summary = json.loads(
         run("learn", path, "-t", target, "--key", "customer", "--ignore", f"at,{other}",
-            "--forgetting", "0.01", "--predictions", out, "--model", model, "--json")
+            "--forgetting", str(forgetting), "--predictions", out, "--model", model, "--json")
     )  # fmt: skip
-    design = DFOPRegressor(0.01) if target == "amount" else DFOPClassifier(0.01)
-    keyed = Keyed(design)
+    face = DFOPRegressor if target == "amount" else DFOPClassifier
+    keyed = Keyed(face(forgetting))
     X = frame[["size", "city"]]
     given = {} if target == "amount" else {"classes": ["no", "yes"]}
     ahead = keyed.ahead_then_learn(frame["customer"], X, frame[target], **given)
@@ -89,6 +90,22 @@ def test_inspect_tells_keys_sizes_and_what_was_given_up(orders, tmp_path):
     text = run("inspect", model)
     assert f"{len(keyed):,}, {keyed.bytes_per_key_:,} bytes each" in text
     assert "a model of all keys" in text
+
+
+def test_a_killed_run_of_small_banks_goes_on(orders, tmp_path):
+    path, frame = orders
+    half, rest = tmp_path / "half.csv", tmp_path / "rest.csv"
+    frame[:170].to_csv(half, index=False)
+    frame[170:].to_csv(rest, index=False)
+    given = ["-t", "amount", "--key", "customer", "--features", "size", "--forgetting", "few"]
+    state, model, whole = tmp_path / "state", tmp_path / "m.dfop", tmp_path / "whole.dfop"
+    run("learn", half, *given, "--checkpoint", state)
+    run("learn", half, rest, *given, "--checkpoint", state, "--model", model)
+    run("learn", path, *given, "--model", whole)
+    rows = frame["customer"], frame[["size"]]
+    assert load(model).predict(*rows).tolist() == load(whole).predict(*rows).tolist()
+    assert json.loads(run("inspect", model, "--json"))["limited rows"] is None
+    assert "limits" not in run("inspect", model)
 
 
 def test_a_page_and_late_labels_by_key(orders, tmp_path):

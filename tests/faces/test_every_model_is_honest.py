@@ -20,6 +20,7 @@ LEARNERS = [
     pytest.param(lambda: DFOPRegressor(0.05), id="DFOPRegressor"),
     pytest.param(DFOPClassifier, id="DFOPClassifier-auto"),
     pytest.param(DFOPRegressor, id="DFOPRegressor-auto"),
+    pytest.param(lambda: DFOPRegressor("few"), id="DFOPRegressor-few"),
     pytest.param(lambda: DFOPRegressor(lags=2), id="DFOPRegressor-lags"),
     pytest.param(lambda: river.DFOPClassifier(0.05), id="river.DFOPClassifier"),
     pytest.param(lambda: river.DFOPRegressor(0.05), id="river.DFOPRegressor"),

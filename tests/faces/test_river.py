@@ -20,6 +20,7 @@ SETTINGS = [
     {"forgetting": 0.01, "fit_intercept": False},
     {"forgetting": half_life(50), "prior_variance": 1.0},
     {"forgetting": 0.01, "cap": None},
+    {"forgetting": "few"},
 ]
 
 

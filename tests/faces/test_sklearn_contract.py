@@ -17,6 +17,7 @@ SETTINGS = [
     {"forgetting": half_life(50), "prior_variance": 1.0},
     {"forgetting": period(200), "cap": None},
     {"forgetting": 0.01, "storage": 2},
+    {"forgetting": "few"},
     {"features": "linear", "experts": "trees"},
 ]
 TREES = {DFOPRegressor: DecisionTreeRegressor, DFOPClassifier: DecisionTreeClassifier}

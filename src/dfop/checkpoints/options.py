@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from dfop.evaluation.delay import check_delay
-from dfop.forgetting import Automatic, Forgetting, as_rule, half_life, period, seconds_of
+from dfop.forgetting import Automatic, Few, Forgetting, as_rule, half_life, period, seconds_of
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Options:
     task, time, features, ignore, text, classes, format, separator
         As in `dfop.streams.read`; `text` names columns that hold text.
     forgetting : str
-        "auto", mu, "period=1000", "half-life=3d".
+        "auto", "few", mu, "period=1000", "half-life=3d".
     lags : int
         How many of the last labels are features.
     delay : str, optional
@@ -144,6 +144,8 @@ def forgetting_of(text: str) -> Forgetting:
     """
     if text == "auto":
         return Automatic()
+    if text == "few":
+        return Few()
     kind, equals, length = text.partition("=")
     if equals and kind in ("period", "half-life"):
         made = period if kind == "period" else half_life
@@ -159,8 +161,8 @@ def forgetting_of(text: str) -> Forgetting:
         if "must be in" in str(error):
             raise
         raise ValueError(
-            f"forgetting {text!r}: write auto, a number from 0 up to 1 (mu), period=1000 or "
-            "half-life=3d"
+            f"forgetting {text!r}: write auto, few, a number from 0 up to 1 (mu), period=1000 "
+            "or half-life=3d"
         ) from None
 
 

@@ -32,7 +32,7 @@ def evaluate(
     source: reading.Source,
     target: reading.Target = None,
     forgetting: Annotated[
-        str, typer.Option(help="auto, mu (0.001), period=1000, half-life=3d.")
+        str, typer.Option(help="auto, few, mu (0.001), period=1000, half-life=3d.")
     ] = "auto",
     lags: Annotated[
         int, typer.Option(min=0, max=1000, help="How many of the last labels are features.")

@@ -29,7 +29,7 @@ def facts(keyed: Keyed, path: Path) -> dict[str, Any]:
         "classes": keyed.classes_.tolist() if hasattr(keyed, "classes_") else None,
         "waiting": len(keyed.pending_),
         "given up": keyed.expired_rows_,
-        "limited rows": keyed.limited_rows_,
+        "limited rows": getattr(keyed, "limited_rows_", None),
     }
 
 
@@ -49,5 +49,6 @@ def lines(found: dict[str, Any]) -> list[str]:
         told.append(f"labels          {found['waiting']:,} awaited, {found['given up']:,} given up")
     if found["shared"]:
         told.append("shared          a model of all keys comes before theirs")
-    told.append(f"limits          acted on {found['limited rows']:,} rows")
+    if found["limited rows"] is not None:
+        told.append(f"limits          acted on {found['limited rows']:,} rows")
     return told

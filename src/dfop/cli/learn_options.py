@@ -26,7 +26,9 @@ MetricsFile = Annotated[
     Path | None, typer.Option(help="Keep figures here (Prometheus text).", dir_okay=False)
 ]
 SummaryAsJson = Annotated[bool, typer.Option("--json", help="Print a summary as JSON.")]
-ForgettingRule = Annotated[str, typer.Option(help="auto, mu (0.001), period=1000, half-life=3d.")]
+ForgettingRule = Annotated[
+    str, typer.Option(help="auto, few, mu (0.001), period=1000, half-life=3d.")
+]
 Lags = Annotated[
     int, typer.Option(min=0, max=1000, help="How many of the last labels are features.")
 ]

@@ -16,7 +16,7 @@ import math
 from typing import Any
 
 from dfop.core import ExpertDesign
-from dfop.forgetting import Automatic, ByRows, Forgetting
+from dfop.forgetting import Automatic, ByRows, Few, Forgetting
 
 FORGETTING = (0.0, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3)
 WALKS = (1e-4, 1e-2, 1.0, 100.0)
@@ -28,6 +28,8 @@ WIDE = 100
 WIDE_FORGETTING, WIDE_WALKS = (0.0, 3e-4, 3e-3), (1e-2,)
 """Of linear filters for more columns than `WIDE`: a row costs the square of their number, and so
 many weights cannot be followed fast."""
+FEW_FORGETTING, FEW_WALKS = (0.0, 3e-2), (1e-2, 1.0)
+"""Of the few linear filters of a model per key: the four that were worth most (`make few`)."""
 SKETCHED = 1000
 """Columns above which sketches stand for the linear filters, which cost the square of them."""
 CURVED_FORGETTING = (3e-3, 3e-4)
@@ -96,6 +98,8 @@ def design_for(features: Any, rule: Forgetting, columns: int, *, labels: bool) -
     labels : bool
         Whether labels are predicted, not numbers.
     """
+    if isinstance(rule, Few):
+        return [_LINEAR], _filters(0, FEW_FORGETTING, FEW_WALKS)
     if isinstance(features, str) and features == "auto" and isinstance(rule, Automatic):
         return _pool_for_labels(columns) if labels else _pool_for_numbers(columns)
     maps = {"rff": list(_FOURIER), "poly": [_PRODUCTS]}.get(str(features), [_LINEAR])

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dfop.core import Filter, KeyedStore
+from dfop.core import Bank, Filter, KeyedStore
 
 Array = NDArray[np.float64]
 Keys = NDArray[np.int64] | list[str]
@@ -22,7 +22,7 @@ _TEXT = 32
 class KeyDesign(NamedTuple):
     """As every key begins."""
 
-    engine: Filter
+    engine: Filter | Bank
     classes: int | None
     """How many classes labels have; None for numbers."""
     text: bool

@@ -111,7 +111,7 @@ class _Walk:
         self.sizes = list(_size(learner.model, 0))
         self.looks = Looks()
         # On its way; a single filter is so fast that looks would cost more than it does.
-        self.looked_at = getattr(learner.model, "forgetting", None) == "auto"
+        self.looked_at = getattr(learner.model, "forgetting", None) in ("auto", "few")
         self.times: list[Array] = []
 
     def feed(self, rows: Batch, y: Array) -> None:

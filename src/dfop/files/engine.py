@@ -22,8 +22,8 @@ from dfop.core import (
     restore_sketch,
 )
 from dfop.engines import Engine
-from dfop.engines.design import KINDS, Map
-from dfop.forgetting import ByRows
+from dfop.engines.design import KINDS, Map, design_for
+from dfop.forgetting import ByRows, Few
 from dfop.model.model import Model
 from dfop.model.settings import Settings
 
@@ -145,13 +145,15 @@ def read_design(
     if not maps or len(experts) > _MOST_EXPERTS or seen != set(range(len(maps))):
         raise ValueError(f"{len(experts)} experts, {len(maps)} maps")
     views = {kind for kind, _, _ in maps}
-    if settings.features == "auto":  # any pool that some version started with
+    rule = settings.rule
+    if isinstance(rule, Few):
+        fits = (maps, experts) == design_for(settings.features, rule, width, labels=False)
+    elif settings.features == "auto":  # any pool that some version started with
         fits = "linear" in views and "products" not in views
         fits = fits and ("fourier" in views or width > _ONCE_WIDEST)
     else:
         filters = all(isinstance(expert[0], int) for expert in experts)
         fits = filters and views == _VIEWS[settings.features]
-    rule = settings.rule
     one = {(rule.mu, 0.0)} if isinstance(rule, ByRows) else None
     if not fits or (one and {expert[1:] for expert in experts} != one):
         raise ValueError("experts that these settings do not make")

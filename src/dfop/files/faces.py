@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from dfop.classifier import DFOPClassifier
-from dfop.forgetting import Automatic, ByClock, ByRows, as_rule
+from dfop.forgetting import Automatic, ByClock, ByRows, Few, as_rule
 from dfop.model.model import Model
 from dfop.regressor import DFOPRegressor
 
@@ -109,12 +109,15 @@ def describe_forgetting(forgetting: Any) -> Any:
         return {"by_rows": forgetting.mu}
     if isinstance(forgetting, ByClock):
         return {"by_clock": forgetting.period}
-    return "auto" if isinstance(as_rule(forgetting), Automatic) else float(forgetting)
+    rule = as_rule(forgetting)
+    if isinstance(rule, Automatic):
+        return "few" if isinstance(rule, Few) else "auto"
+    return float(forgetting)
 
 
 def read_forgetting(described: Any) -> Any:
     """Return the rule of forgetting that was described."""
-    if described == "auto":
+    if described in ("auto", "few"):
         return described
     if isinstance(described, dict):
         ((kind, value),) = described.items()

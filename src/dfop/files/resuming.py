@@ -1,4 +1,4 @@
-"""Learners made of a filter that was learned elsewhere: merged, or by key."""
+"""Learners made of an engine that has learned elsewhere: merged, or by key."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dfop.core import Coder, Filter
-from dfop.model.model import Model
+from dfop.core import Bank, Coder, Filter
+from dfop.model.model import Model, new_monitor
 from dfop.model.settings import Settings
 from dfop.rows.weights import Clock
 
@@ -27,23 +27,23 @@ def numbers_coder(sums: Array, counts: Array) -> Coder:
 def resume(
     learner: Any,
     target: Any,
-    engine: Filter,
+    engine: Filter | Bank,
     *,
     names: tuple[str, ...] | None,
     clock: Clock,
     rows: int,
     coder: Coder,
 ) -> None:
-    """Let a new learner go on with a filter.
+    """Let a new learner go on with an engine.
 
     Parameters
     ----------
     learner : DFOPRegressor or DFOPClassifier
         Which has learned nothing.
     target : NumberTarget or LabelTarget
-        What the filter has learned.
-    engine : Filter
-        The filter.
+        What the engine has learned.
+    engine : Filter or Bank
+        The engine; its monitor begins anew.
     names : tuple of str or None
         Of the columns.
     clock : Clock
@@ -58,4 +58,6 @@ def resume(
     model.columns, model.names, model.clock = coder.columns, names, clock
     model.rows = model.learned = rows
     model.engine = engine
+    if model.settings.monitored:
+        model.monitor = new_monitor(target, engine.features)
     learner.__dfop_resume__(model)

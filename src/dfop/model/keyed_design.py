@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from dfop.forgetting import ByClock, Duration, seconds_of
+from dfop.forgetting import ByClock, Duration, Few, seconds_of
 
 from .settings import Settings
 
 
 def checked_design(settings: Settings) -> Settings:
     """Refuse a design that one record per key cannot hold."""
-    if settings.several_experts:
+    if settings.several_experts and not isinstance(settings.rule, Few):
         raise ValueError(
-            "an automatic model of each key would take half a megabyte: give a forgetting, such as "
-            "0.001 or half_life('30d'), by the command line --forgetting 0.001, and linear features"
+            "an automatic model of each key would take half a megabyte: give forgetting='few', its "
+            "small form, or a forgetting such as 0.001 or half_life('30d') and linear features; by "
+            "the command line --forgetting few"
         )
     if settings.lags or settings.transformer is not None:
         raise ValueError("models by key have no lags and no transformer: make features before")

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dfop.core import Filter, choose, restore_filter
+from dfop.core import Bank, Filter, choose, restore_filter
+from dfop.engines.build import Target as TargetCode
 
 from .label_targets import OPEN, LabelTarget
 from .labels import DOUBT, LabelCode, probabilities_of_many, raw_probabilities
@@ -71,8 +72,12 @@ class KeyedNumbers:
         """Return the targets of a model that all keys share."""
         return self.target.decode(values)
 
-    def of_key(self, engine: Filter, ranks: Sequence[float]) -> tuple[Any, Filter]:
-        """Return target and filter of a learner of its own."""
+    def designs(self, bank: bool) -> list[TargetCode]:
+        """Return how the engine of a key, which may be a bank, learns it."""
+        return [("number", 1)] * self.outputs
+
+    def of_key(self, engine: Filter | Bank, ranks: Sequence[float]) -> tuple[Any, Filter | Bank]:
+        """Return target and engine of a learner of its own."""
         return self.target, engine
 
 
@@ -162,8 +167,19 @@ class KeyedLabels:
         np.put_along_axis(shown, self.target.positions[numbers], by_number, axis=1)
         return shown
 
-    def of_key(self, engine: Filter, ranks: Sequence[float]) -> tuple[LabelTarget, Filter]:
-        """Return target and filter of a learner of its own."""
+    def designs(self, bank: bool) -> list[TargetCode]:
+        """Return how the engine of a key learns it; refuse what a bank does not."""
+        if bank and not self.target.always_two:
+            raise ValueError(
+                'forgetting="few" by key learns numbers or two classes that are known from the '
+                "first call on: name them, classes=[...]; for more, give a forgetting such as 0.001"
+            )
+        return [("margin", 1)] if bank else [("number", 1)] * self.outputs
+
+    def of_key(
+        self, engine: Filter | Bank, ranks: Sequence[float]
+    ) -> tuple[LabelTarget, Filter | Bank]:
+        """Return target and engine of a learner of its own."""
         numbers = self._numbers(np.array([ranks], np.int32))[0]
         met = numbers[: sum(rank >= 0 for rank in ranks)]
         target = self.target
@@ -171,6 +187,8 @@ class KeyedLabels:
         labels = target.classes[target.positions[met]]
         classes = np.sort(labels) if target.grows else target.classes
         mine = replace(target, classes=classes, order=tuple(labels.tolist()))
+        if isinstance(engine, Bank):
+            return mine, engine
         chosen = [0] if mine.margin else []
         if not mine.always_two:
             chosen += (1 + (met if target.grows else numbers)).tolist()
@@ -242,6 +260,10 @@ class SharedLabels:
     def of_shared(self, values: Array) -> Array:
         """Return the targets of the model that all keys share."""
         return values
+
+    def designs(self, bank: bool) -> list[TargetCode]:
+        """Return how the engine of a key learns what is left over."""
+        return [("number", 1)] * self.outputs
 
 
 Targets = KeyedNumbers | KeyedLabels | SharedLabels

@@ -9,7 +9,7 @@ import numpy as np
 
 from dfop.engines import is_bank
 from dfop.engines.prior import Prior, checked_covariance, checked_mean
-from dfop.forgetting import Automatic, ByClock, Forgetting, as_rule, seconds_of
+from dfop.forgetting import Automatic, ByClock, Few, Forgetting, as_rule, seconds_of
 from dfop.rows.weights import RowTimes, RowWeights, constant_weights
 
 
@@ -87,6 +87,11 @@ class Settings:
         _check_storage(given)
         _check_truth("monitor", given.monitor, "whether a single filter keeps an eye on its errors")
         _check_truth("semi", given.semi, "whether rows may come without a target")
+        if isinstance(rule, Few) and given.features not in ("auto", "linear"):
+            raise ValueError(
+                f'forgetting="few" is of linear filters: leave out features={given.features!r}, or '
+                'give forgetting="auto"'
+            )
         if isinstance(rule, ByClock) and given.several_experts:
             raise ValueError(
                 f'features={given.features!r} needs a forgetting by rows, or "auto": several '

@@ -31,8 +31,9 @@ class DFOPClassifier(RiverLearner, base.MiniBatchClassifier):
     ----------
     forgetting
         How fast the past fades. "auto" has experts of many forgettings side by side and finds
-        out. A number is the paper's `mu`: a row t rows old counts `(1 - mu)^t`; or
-        `dfop.period(rows)`, `dfop.half_life(rows)`. With those the model is a single exact filter.
+        out, "few" with four straight ones alone. A number is the paper's `mu`: a row t rows old
+        counts `(1 - mu)^t`; or `dfop.period(rows)`, `dfop.half_life(rows)`. With those the
+        model is a single exact filter.
     features
         What the experts see: "linear", "rff", "poly" or "auto"; see `dfop.DFOPRegressor`. The
         number of features of the first row decides over the widths of curves.

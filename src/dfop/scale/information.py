@@ -159,7 +159,7 @@ class Information:
         )
         if isinstance(settings.rule, Automatic):
             raise ValueError(
-                'forgetting="auto" cannot be merged, since its experts are combined row by row: '
+                "several experts cannot be merged, since they are combined row by row: "
                 "give mu, period(...) or half_life(...)"
             )
         batch = rows_of(X)

@@ -34,13 +34,14 @@ class Keyed(KeyedPending):
     """One model per key, of one design, for up to 10 million keys.
 
     The same, to the last bit, as a dict of models that learn each the rows of its key, in one
-    compiled store: a key of 10 features takes 811 bytes.
+    compiled store: a key of 10 features takes 811 bytes, with ``forgetting="few"`` 4,011.
 
     Parameters
     ----------
     model : DFOPRegressor or DFOPClassifier
-        The design: a single filter (`forgetting` is no "auto") without lags, that has learned
-        nothing. Rows may hold text and gaps, coded once for all keys; see the page on scale.
+        The design, that has learned nothing: a single filter, or with ``forgetting="few"`` four
+        of them that find out by themselves how fast to forget; without lags. Rows may hold text
+        and gaps, coded once for all keys; see the page on scale.
     expire : int, str or None, default=None
         How long a key may be idle before its model is given up: a number of rows (of all keys), or
         a duration such as "30d" for a model that forgets by the clock.

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dfop.core import Coder, Filter, KeyedStore, KindError
+from dfop.core import Bank, Coder, Filter, KeyedStore, KindError
 from dfop.engines.build import build_engine
 from dfop.engines.keyed import KeyDesign, find, place
 from dfop.files.resuming import resume
-from dfop.forgetting import ByClock
+from dfop.forgetting import Automatic, ByClock
 from dfop.model.keyed_late import LateRows, Placed, Shown
 from dfop.model.keyed_targets import Coded, KeyedLabels, SharedLabels, Targets
 from dfop.model.keys import Keys
@@ -177,6 +177,11 @@ class KeyedModels:
 
     def arrive(self, keys: KeyArray, batch: Batch, rows: Keys, time: Any, classes: Any) -> Shown:
         """Predict rows whose labels come later."""
+        if self.settings.several_experts:
+            raise ValueError(
+                'labels of models by key with forgetting="few" come with their rows: for late '
+                "labels give a forgetting such as 0.001 or half_life('30d')"
+            )
         self.late.check_new(rows)
         targets = self.targets.announced(classes)
         moments = self.read_times(keys, time)
@@ -296,11 +301,11 @@ class KeyedModels:
         targets = self.targets if targets is None else targets
         settings = self.settings
         engine = build_engine(
-            self.width if width is None else width, [("number", 1)] * targets.outputs,
+            self.width if width is None else width, targets.designs(settings.several_experts),
             settings.rule, settings.features, fit_intercept=bool(settings.fit_intercept),
             prior_variance=settings.prior_variance, cap=settings.cap,
         )  # fmt: skip
-        assert isinstance(engine, Filter)
+        assert isinstance(engine, Filter | Bank)
         return KeyDesign(engine, targets.classes, text)
 
     def _place(self, store: KeyedStore, keys: KeyArray, times: Any) -> Placed:
@@ -310,6 +315,8 @@ class KeyedModels:
         if isinstance(rule, ByClock):
             self.datetimes = times.dtype == np.int64
             return Placed(entries, fresh, discounts_of_gaps(rule, gaps))
+        if isinstance(rule, Automatic):  # every expert has a pace of its own
+            return Placed(entries, fresh, (np.ones(1), np.zeros(1)))
         weights = row_weights(rule, len(gaps), Clock())
         assert isinstance(weights, RowWeights)
         return Placed(entries, fresh, weights.pace)
@@ -325,7 +332,7 @@ class KeyedModels:
             raise ValueError(
                 "a key's own model is what it has learned beside the shared one, and no classifier"
             )
-        target, engine = self.targets.of_key(store.filter(entry), store.ranks(entry))
+        target, engine = self.targets.of_key(store.engine(entry), store.ranks(entry))
         # How many rows a key had is not counted: one at least.
         resume(
             learner, target, engine, names=self.names, clock=clock, rows=1,

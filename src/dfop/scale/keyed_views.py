@@ -102,6 +102,10 @@ class KeyedViews:
     def limited_rows_(self) -> int:
         """On how many rows the cap acted, of all models that are held; 0: they are exact."""
         with self._lock:
+            if self._models.settings.several_experts:
+                raise AttributeError(
+                    "limited_rows_ is of single filters; keyed[key].experts_ tell theirs"
+                )
             return int(self._models.known().limited_rows())
 
     @property

@@ -56,7 +56,9 @@ def check_mergeable(model: Model) -> None:
     if model.settings.storage is not None:
         raise ValueError(f"storage={model.settings.storage} keeps a sketch, which cannot be merged")
     if not isinstance(model.engine, Filter):
-        raise ValueError('forgetting="auto" cannot be merged: its experts are combined row by row')
+        raise ValueError(
+            "several experts cannot be merged, since they are combined row by row: give a forgetting"
+        )
     if model.lags is not None or model.transform is not None:
         raise ValueError("a learner with lags or a transformer cannot be merged")
     if model.settings.prior is not None or model.settings.semi:
