@@ -64,7 +64,7 @@ CASES = [
     ((*GOOD, "--features", "size,price"), 1, "both target and feature"),
     ((*GOOD, "--task", "clasification"), 2, "Did you mean classification?"),
     ((*GOOD, "--format", "csw"), 2, "Did you mean csv?"),
-    ((*GOOD, "--forgetting", "often"), 2, "write auto, a number from 0 up to 1 (mu)"),
+    ((*GOOD, "--forgetting", "often"), 2, "write auto, few, a number from 0 up to 1 (mu)"),
     ((*GOOD, "--forgetting", "2"), 2, "must be in [0, 1)"),
     ((*GOOD, "--lags", "-1"), 2, "greater than or equal to 0"),
     ((*GOOD, "--delay", "soon"), 2, "cannot read the duration"),

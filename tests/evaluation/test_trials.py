@@ -249,7 +249,7 @@ class Slow(SGDRegressor):
 
 
 def slow_comparison(jobs, record):
-    X = np.random.default_rng(0).normal(size=(50, 2))
+    X = np.random.default_rng(0).normal(size=(20, 2))
     models = {"a": Slow(), "b": Slow(eta0=0.1), "c": Slow(eta0=0.05)}
     streams = {"s": (X, X[:, 0]), "t": (X, X[:, 1]), "u": (X, X @ [1.0, 1.0])}
     table = compare(models, streams, trials=3, jobs=jobs, resume=record)

@@ -149,6 +149,15 @@ def resident_memory():
     return int(pages) * resource.getpagesize()
 
 
+def least_growth(work):
+    """Bytes that every one of four rounds takes: what the allocator holds back comes once."""
+    held = [resident_memory()]
+    for _ in range(4):
+        work()
+        held.append(resident_memory())
+    return int(np.diff(held).min())
+
+
 needs_proc = pytest.mark.skipif(
     not Path("/proc/self/statm").exists(), reason="resident memory is read from /proc"
 )
@@ -169,9 +178,7 @@ def test_memory_does_not_grow_with_the_rows(rows):
     rng = np.random.default_rng(3)
     model = DFOPRegressor(0.001)
     learn_rows(model, 1_000, 50_000, rng)
-    before = resident_memory()
-    learn_rows(model, 1_000, rows, rng)
-    assert resident_memory() - before <= 4 * 2**20
+    assert least_growth(lambda: learn_rows(model, 1_000, rows // 4, rng)) <= 2**20
 
 
 @needs_proc
@@ -186,9 +193,7 @@ def test_memory_does_not_grow_with_labels_that_were_late():
             model.learn_pending(range(1_000), y)
 
     round_trip(5)
-    before = resident_memory()
-    round_trip(100)
-    assert resident_memory() - before <= 4 * 2**20
+    assert least_growth(lambda: round_trip(25)) <= 2**20
     assert model.pending_ == []
 
 

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dfop.core import Bank, Coder, Filter
-from dfop.model.model import Model, new_monitor
+from dfop.model.model import Model
+from dfop.model.opening import new_monitor
 from dfop.model.settings import Settings
 from dfop.rows.weights import Clock
 

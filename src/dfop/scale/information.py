@@ -159,8 +159,8 @@ class Information:
         )
         if isinstance(settings.rule, Automatic):
             raise ValueError(
-                "several experts cannot be merged, since they are combined row by row: "
-                "give mu, period(...) or half_life(...)"
+                'the experts of "auto" and "few" cannot be merged, since they are combined row by '
+                "row: give mu, period(...) or half_life(...)"
             )
         batch = rows_of(X)
         n, d = batch.numbers.shape

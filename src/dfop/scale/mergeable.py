@@ -57,7 +57,8 @@ def check_mergeable(model: Model) -> None:
         raise ValueError(f"storage={model.settings.storage} keeps a sketch, which cannot be merged")
     if not isinstance(model.engine, Filter):
         raise ValueError(
-            "several experts cannot be merged, since they are combined row by row: give a forgetting"
+            'the experts of "auto" and "few" cannot be merged, since they are combined row by row: '
+            "give mu, period(...) or half_life(...)"
         )
     if model.lags is not None or model.transform is not None:
         raise ValueError("a learner with lags or a transformer cannot be merged")
