@@ -159,16 +159,16 @@ def test_a_label_that_is_no_class_changes_nothing():
     assert bits(calibration) == before
 
 
-STREAMS = [
-    "sea", "1cdt", "2cdt", "1cht", "2cht", "1csurr", "usenet-1", "weather", "powersupply",
-    "electricity", "spam", "hyperplane",
-]  # fmt: skip
+STREAMS = ["1cdt", "2cht", "usenet-1", "weather", "powersupply"]
+LONG = ["sea", "2cdt", "1cht", "1csurr", "electricity", "spam", "hyperplane"]
 
 
 @pytest.mark.skipif(
     "DFOP_DATA" not in os.environ, reason="DFOP_DATA is not set: it names the folder of streams"
 )
-@pytest.mark.parametrize("name", STREAMS)
+@pytest.mark.parametrize(
+    "name", [*STREAMS, *(pytest.param(name, marks=pytest.mark.slow) for name in LONG)]
+)
 def test_the_published_streams_are_calibrated(name):
     rows = in_memory(streams.load(name))
     labels = (rows.y == np.unique(rows.y)[-1]).astype(np.int64)

@@ -43,7 +43,7 @@ def test_labels_that_come_later_change_no_prediction(make, delay, rng):
     model = make()
     # Baselines get late labels from the loop, one by one: one cut shows what there is to see.
     few = delay > 0 and not hasattr(model, "predict_pending")
-    X = rng.normal(size=(150, 3))
+    X = rng.normal(size=(100, 3))
     y = X @ [1.0, -1.0, 0.5] + 0.2 * rng.normal(size=len(X))
     targets = y if predicts_numbers(model) else np.where(y > 0, "up", "down")
     check_honest(model, (X, targets), delay=delay, cuts=1 if few else 3)

@@ -57,6 +57,7 @@ def test_electricity_is_predicted_as_well_as_stated(electricity, mu, at_least):
     assert capped(*electricity, mu) >= at_least
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mu", "about", "mean_gain"), [(0.1, 0.899, 0.05), (0.01, 0.850, 0.0)])
 def test_what_the_cap_is_worth_over_several_starts(electricity, mu, about, mean_gain):
     """Without it the score depends on the start, and on rounding: only the mean is told."""
