@@ -11,7 +11,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <ranges>
+#include <iterator>
 #include <vector>
 
 #include "bins.hpp"
@@ -89,9 +89,26 @@ private:
     using Nodes = std::vector<Node, CacheLineAllocator<Node>>;
     // The columns of all nodes as a vector: they say how many nodes there are.
     struct Columns {
+        // Of its own: one of a view would need the view to live as long.
+        struct Iterator {
+            using iterator_category = std::input_iterator_tag;
+            using value_type = std::int32_t;
+            using difference_type = std::ptrdiff_t;
+            using pointer = const std::int32_t*;
+            using reference = const std::int32_t&;
+            const Node* node;
+            reference operator*() const { return node->column; }
+            Iterator& operator++() {
+                ++node;
+                return *this;
+            }
+            Iterator operator++(int) { return {node++}; }
+            bool operator==(const Iterator&) const = default;
+        };
+
         Nodes* nodes;
-        auto begin() const { return std::views::transform(*nodes, &Node::column).begin(); }
-        auto end() const { return std::views::transform(*nodes, &Node::column).end(); }
+        Iterator begin() const { return {nodes->data()}; }
+        Iterator end() const { return {nodes->data() + nodes->size()}; }
         std::size_t size() const { return nodes->size(); }
         void assign(const double* first, const double* last) {
             nodes->assign(static_cast<std::size_t>(last - first), Node());
