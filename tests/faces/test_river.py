@@ -201,7 +201,7 @@ def test_a_missing_label_changes_nothing(y):
         (pd.DataFrame({"a": [1.0, 2.0]}), [1.0], "X has 2 rows but y has 1"),
         (pd.DataFrame({"a": [1.0]}), [1.0, 2.0], "X has 1 rows but y has 2"),
         (pd.DataFrame({"a": []}), [], "the batch is empty"),
-        (pd.DataFrame([[1.0, 2.0]], columns=["a", "a"]), [1.0], "several columns of one name"),
+        (pd.DataFrame([[1.0, 2.0]], columns=["a", "a"]), [1.0], "several columns"),
         (pd.DataFrame({"a": ["red"], "b": [1.0]}), [1.0], "'red' at row 0, column 'a'"),
         (pd.DataFrame({"b": ["red"], "c": ["1"]}), [1.0], "'1' at row 0, column 'c'"),
     ],

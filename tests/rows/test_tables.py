@@ -199,7 +199,7 @@ def test_what_is_no_number_and_no_text_is_refused_with_its_place(column):
 def test_columns_may_have_numbers_for_names():
     batch = as_batch(pd.DataFrame([[1.0, "a"], [2.0, "b"]]))
     assert batch.names == (0, 1)
-    assert as_batch([{1: 2.0, "b": None}]).names == (1, "b")
+    assert as_batch([{1: 2.0, "b": None}]).names == ("1", "b")
 
 
 @pytest.mark.parametrize(

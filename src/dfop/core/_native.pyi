@@ -393,6 +393,7 @@ class Coder:
         columns: Sequence[int] | None,
         weight: NDArray[np.float64],
         gaps: bool = True,
+        since: Sequence[int] | None = None,
     ) -> tuple[NDArray[np.float64], list[tuple[int, int]]]: ...
     def code_to_predict(
         self,

@@ -104,10 +104,10 @@ def _other_classes(data: ArrayStream, start: int) -> Iterator[Array]:
 
 def _reordered(rows: Batch, order: Array) -> Batch:
     """Put rows into another order; their times stay where they are."""
-    return Batch(
-        rows.numbers[order],
-        rows.gaps,
-        {j: Text(text.codes[order], text.values) for j, text in rows.texts.items()},
-        rows.names,
-        None if rows.time is None else rows.time[: len(order)],
+    return replace(
+        rows,
+        numbers=rows.numbers[order],
+        texts={j: Text(text.codes[order], text.values) for j, text in rows.texts.items()},
+        time=None if rows.time is None else rows.time[: len(order)],
+        since=None,
     )

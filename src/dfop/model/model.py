@@ -418,7 +418,7 @@ class Model:
         columns = self.column_ids(batch)
         try:
             rows, widths = self.coder.code(
-                batch.numbers, batch.texts, columns, weights.times, batch.gaps
+                batch.numbers, batch.texts, columns, weights.times, batch.gaps, batch.since
             )
         except KindError as error:
             refuse_kind(batch, error)
@@ -688,6 +688,8 @@ class Model:
             given: Sequence[Any] = list(self.ids)
         else:
             given = self.names or [f"x{j}" for j in range(self.columns)]
+            if not self.sparse:  # columns that rows yet to come will open have no weight
+                given = given[: self.coder.columns]
         if self.sparse:
             return [str(name) for name in given]
         names = [str(name) for name in self.coder.labels(list(given))]
