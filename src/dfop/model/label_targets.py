@@ -91,6 +91,13 @@ class LabelTarget:
         """Return the number of each class learned so far."""
         return {label: k for k, label in enumerate(self.order)}
 
+    def number_of(self, label: Any) -> int | None:
+        """Return the number of a class learned so far; None of anything else."""
+        try:
+            return self.index.get(label)
+        except TypeError:  # it cannot be hashed
+            return None
+
     @cached_property
     def positions(self) -> Indices:
         """Return where in `classes` the class of each number is: those not met yet come last."""

@@ -30,7 +30,7 @@ from dfop.rows.weights import Clock, row_weights
 from .label_targets import LabelTarget
 from .lags import Lags
 from .made import Made, made_of
-from .monitor import STRIDE, LabelMonitor, Monitor, NumberMonitor, at_once
+from .monitor import STRIDE, Found, LabelMonitor, Monitor, NumberMonitor, at_once
 from .movement import moved_weights_of
 from .opening import Target, check_columns, check_targets, new_engine, new_monitor
 from .own_experts import OwnExperts
@@ -585,6 +585,13 @@ class Model:
             return self.judge(predicted, coded, labels, seen)
         monitor.rows += int(np.count_nonzero(~seen))
         return self.replay_monitor(~np.flatnonzero(seen), predicted, coded, said)
+
+    def count_one(self, found: list[Found] | None) -> None:
+        """Let the monitor count a row that it has seen, and the alarms that rang."""
+        monitor = self.monitor
+        assert monitor is not None
+        monitor.count_one(found, self.weight_names)
+        self._close()
 
     def look_at(
         self,
