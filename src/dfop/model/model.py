@@ -312,12 +312,7 @@ class Model:
             if made is not None:
                 active = made.learn(self, before, part, how, own)
             else:
-                if filtered and isinstance(engine, Filter):
-                    shown = learn_filtered(engine, *how)
-                elif isinstance(some, SparseBatch):
-                    some.learn_by(engine, *how[1:])
-                else:
-                    engine.learn(*how, *own)
+                shown = self._teach(how, own, filtered=filtered)
                 active = before.active(outputs)
             judged = (active, before.active(coded), values[part], seen[part])
             said = None if made is None else made.said[part]
@@ -329,6 +324,18 @@ class Model:
         if self.lags is not None:
             self.lags.add(values[seen])
         return self._name(runs, named) if named else runs
+
+    def _teach(self, how: Any, own: tuple[Array, ...], *, filtered: bool) -> Array | None:
+        """Let the engine learn rows; return what it predicts once it knows them, if that counts."""
+        engine, rows = self.engine, how[0]
+        assert engine is not None
+        if filtered and isinstance(engine, Filter):
+            return learn_filtered(engine, *how)
+        if isinstance(rows, SparseBatch):
+            rows.learn_by(engine, *how[1:])
+        else:
+            engine.learn(*how, *own)
+        return None
 
     def _only_names_open(self) -> bool:
         """Whether a class that is met changes nothing but what a prediction is called.

@@ -295,21 +295,23 @@ class WaitingRows:
         if not len(keys):
             return
         self.count += len(keys)
-        self._queues.places.add(keys)
-        self._queues.cells.add(rows.cells, rows.columns, rows.values)
-        self._queues.predicted.add(rows.widths, rows.predicted)
-        self._queues.made.add(rows.made_widths, rows.made)
-        self._queues.said.add(rows.said_widths, rows.said)
-        self._queues.stamps.add(rows.stamps)
-        self._queues.arrived.add(rows.arrived)
+        queues = self._queues
+        queues.places.add(keys)
+        queues.cells.add(rows.cells, rows.columns, rows.values)
+        queues.predicted.add(rows.widths, rows.predicted)
+        queues.made.add(rows.made_widths, rows.made)
+        queues.said.add(rows.said_widths, rows.said)
+        queues.stamps.add(rows.stamps)
+        queues.arrived.add(rows.arrived)
 
     def kept(self, places: Places) -> Kept:
         """Return what is kept of rows."""
-        cells, (columns, values) = self._queues.cells.take(places)
-        widths, (predicted,) = self._queues.predicted.take(places)
-        made_widths, (made,) = self._queues.made.take(places)
-        stamps, arrived = self._queues.stamps.values[places], self._queues.arrived.values[places]
-        said_widths, (said,) = self._queues.said.take(places)
+        queues = self._queues
+        cells, (columns, values) = queues.cells.take(places)
+        widths, (predicted,) = queues.predicted.take(places)
+        made_widths, (made,) = queues.made.take(places)
+        stamps, arrived = queues.stamps.values[places], queues.arrived.values[places]
+        said_widths, (said,) = queues.said.take(places)
         return Kept(
             cells,
             columns,
@@ -355,10 +357,11 @@ class WaitingRows:
         if not len(places):
             return
         self.count -= len(places)
-        front = self._queues.places.remove(keys, places)
-        for rows in (self._queues.cells, self._queues.predicted, self._queues.made, self._queues.said):
+        queues = self._queues
+        front = queues.places.remove(keys, places)
+        for rows in (queues.cells, queues.predicted, queues.made, queues.said):
             rows.drop(front)
-        for times in (self._queues.stamps, self._queues.arrived):
+        for times in (queues.stamps, queues.arrived):
             times.drop(front)
         if self.places > 2 * len(self) + _FEW:  # labels that come out of order leave gaps
             left, kept = self._queues.places.keys, self.all_kept()
