@@ -125,7 +125,8 @@ class RowsByName:
                 self.model.count_one(found)
             else:
                 self._observe(found[np.newaxis], np.array([[value]]))
-        self._warn()
+        if self._classes_beyond or self.named.shared_names:
+            self._warn()
 
     def _observe(self, outputs: Array, values: NDArray[Any]) -> None:
         """Let the monitor see the row that was just learned."""

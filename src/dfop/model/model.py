@@ -598,7 +598,8 @@ class Model:
         monitor = self.monitor
         assert monitor is not None
         monitor.count_one(found, self.weight_names)
-        self._close()
+        if monitor.open:
+            self._close()
 
     def look_at(
         self,
