@@ -92,24 +92,26 @@ class RowsByName:
 
     def learn_number(self, x: dict[Any, Any], y: float) -> None:
         """Learn one row and its number."""
-        if not self._is_under_way():
+        if self._is_under_way():
+            monitor: Any = self.model.monitor
+            parts = (None, None) if monitor is None else (monitor.watch, monitor.intervals)
+            self._close(self.named.learn_number(x, y, *parts), y)
+        else:
             self._learn(x, Planned(self.model.target, np.array([[y]])))
-            return
-        monitor: Any = self.model.monitor
-        parts = (None, None) if monitor is None else (monitor.watch, monitor.intervals)
-        self._close(self.named.learn_number(x, y, *parts), y)
+        self._warn()
 
     def learn_label(self, x: dict[Any, Any], label: Any) -> None:
         """Learn one row and its label."""
         target = self.model.target
         assert isinstance(target, LabelTarget)
         k = target.number_of(label)
-        if k is None or not self._is_under_way():
+        if k is not None and self._is_under_way():
+            monitor: Any = self.model.monitor
+            parts = (None, None) if monitor is None else (monitor.watch, monitor.calibrations[0])
+            self._close(self.named.learn_class(x, k, target.margin, *parts), k)
+        else:
             self._learn(x, target.plan_growing([label]))
-            return
-        monitor: Any = self.model.monitor
-        parts = (None, None) if monitor is None else (monitor.watch, monitor.calibrations[0])
-        self._close(self.named.learn_class(x, k, target.margin, *parts), k)
+        self._warn()
 
     def _is_under_way(self) -> bool:
         """Whether a row needs nothing but what is compiled."""
@@ -120,13 +122,12 @@ class RowsByName:
 
     def _close(self, found: Any, value: float) -> None:
         """Go on after a row: alarms that it rang, or outputs that the monitor is yet to see."""
-        if self.model.monitor is not None:
-            if found is None or isinstance(found, list):
-                self.model.count_one(found)
-            else:
-                self._observe(found[np.newaxis], np.array([[value]]))
-        if self._classes_beyond or self.named.shared_names:
-            self._warn()
+        if self.model.monitor is None:
+            return
+        if found is None or isinstance(found, list):
+            self.model.count_one(found)
+        else:
+            self._observe(found[np.newaxis], np.array([[value]]))
 
     def _observe(self, outputs: Array, values: NDArray[Any]) -> None:
         """Let the monitor see the row that was just learned."""
@@ -147,13 +148,11 @@ class RowsByName:
                 self._observe(outputs[np.newaxis], planned.values)
             if model.lags is not None:
                 model.lags.add(planned.values)
-        self._warn()
 
     def pass_by(self, x: dict[Any, Any], values: NDArray[Any]) -> None:
         """Let a row without a target pass; nothing reads the value in its place."""
-        model = self.model
         self._set_lags(x)
-        self._learn_coded(x, Planned(model.target, values), labelled=False)
+        self._learn_coded(x, Planned(self.model.target, values), labelled=False)
         self._warn()
 
     def _learn_coded(self, x: dict[Any, Any], planned: Planned, *, labelled: bool = True) -> None:
@@ -221,7 +220,8 @@ class RowsByName:
 
     def _warn(self) -> None:
         """Warn of own experts and of more names or classes than have room, once all is learned."""
-        self.model.warn()
+        if self.model.own is not None:
+            self.model.warn()
         if self.named.shared_names:
             self._limits.warn_of_names()
         if self._classes_beyond:
@@ -243,6 +243,7 @@ class RowsByName:
         batch = ordered(batch)
         if len(model.ids.keys() | set(names)) > model.settings.max_features:
             self._learn_rows(batch.dicts(), planned, labelled)
+            self._warn()
             return
         every = np.ones(len(batch), bool)
         labelled = every if labelled is None else labelled
