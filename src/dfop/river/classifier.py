@@ -144,7 +144,7 @@ class DFOPClassifier(RiverLearner, base.MiniBatchClassifier):
                 assert isinstance(self._rows, RowsByName)  # a sketch has no such rows
                 self._rows.pass_by(x, np.full((1, 1), -1))
                 return
-            self._rows.learn(x, model.target.plan_growing([y]))
+            self._rows.learn_label(x, y)
 
     def predict_one(self, x: Row, **kwargs: Any) -> Any:
         """Predict the label of one row.

@@ -154,7 +154,7 @@ class DFOPRegressor(RiverLearner, base.MiniBatchRegressor):
                 assert isinstance(self._rows, RowsByName)  # a sketch has no such rows
                 self._rows.pass_by(x, np.zeros((1, 1)))
             else:
-                self._rows.learn(x, Planned(model.target, np.array([[one_number(y)]])))
+                self._rows.learn_number(x, one_number(y))
             if first:
                 self._speed_up()
 

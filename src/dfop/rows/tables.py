@@ -43,6 +43,9 @@ def as_batch(X: Any) -> Batch:
     >>> as_batch([{"size": 1.5}, {"size": "?"}]).names
     ('size',)
     """
+    if _is_matrix(X):  # a first call must not wait while the general check is loaded
+        ready = X.flags.c_contiguous and X.flags.aligned
+        return of_numbers(X if ready else np.require(X, requirements=["C", "A"]))
     if isinstance(X, Batch):
         find_gaps(X.numbers, X.names)  # whoever made it: nothing infinite comes further
         _refuse_no_rows(len(X))
@@ -243,11 +246,13 @@ def _columns_of_array(X: Any) -> list[NDArray[Any]] | None:
     return list(check_array(values, dtype=None, ensure_all_finite=False).T)
 
 
+def _is_matrix(X: Any) -> bool:
+    """Whether `X` is what others are turned into, but for the order in memory."""
+    return type(X) is np.ndarray and X.dtype == np.float64 and X.ndim == 2 and X.size > 0
+
+
 def _matrix(X: Any) -> Array:
     """Return `X`, which holds no text, as a C-ordered float64 matrix."""
-    if type(X) is np.ndarray and X.dtype == np.float64 and X.ndim == 2 and X.size:
-        # nothing to find out: a first call must not wait while the general check is loaded
-        return np.require(X, requirements=["C", "A"])
     try:
         rows = check_array(X, dtype=np.float64, order="C", ensure_all_finite=False, input_name="X")
     except (TypeError, ValueError) as error:
