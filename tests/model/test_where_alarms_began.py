@@ -38,17 +38,19 @@ def test_numbers_began_where_the_formulas_say(seed):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_late_labels_in_another_order_count_as_they_come(seed):
-    """Labels come between the rows of the next block, those of a block in any order."""
+    """Half of a block's labels come right behind it, half between the rows of the next one."""
     y, nothing = rising_and_jumping(1504, seed), np.zeros((1504, 1))
     rng, model = np.random.default_rng(seed + 10), DFOPRegressor(features="linear")
     predicted, order, late = np.empty(1504), [], np.empty(0, int)
     for start in range(0, 1504, BLOCK):
         rows = np.arange(start, start + BLOCK)
-        before = np.sort(rng.integers(0, BLOCK + 1, len(late)))
-        labels = (late.tolist(), y[late], before)
+        soon, later = np.split(rng.permutation(rows), 2)
+        told = np.r_[late, soon]
+        before = np.r_[np.sort(rng.integers(0, BLOCK, len(late))), np.full(len(soon), BLOCK)]
+        labels = (told.tolist(), y[told], before)
         predicted[rows] = model.predict_pending(nothing[rows], rows.tolist(), labels=labels)
-        order += np.insert(rows, before, ~late).tolist()
-        late = rng.permutation(rows)
+        order += np.insert(rows, before, ~told).tolist()
+        late = later
     found, _ = watched(predicted, y, order=order)
     assert found
     assert shown(model) == expected(found)
