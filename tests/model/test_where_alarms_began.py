@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from alarm_oracle import Alarm, watched
 
+from alarm_oracle import Alarm, watched
 from dfop import DFOPClassifier, DFOPRegressor
 
 BLOCK = 16

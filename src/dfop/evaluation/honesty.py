@@ -94,7 +94,7 @@ def _questions(model: Any, data: ArrayStream) -> list[bool]:
 
 
 def _bases(data: ArrayStream, cuts: Array) -> Iterator[tuple[ArrayStream, int]]:
-    """Give streams and a row to look at in each: the only one far out, for it spoils some models."""
+    """Give streams and the row to look at in each, the only one far out: such rows spoil models."""
     for labels, rows in ((data, cuts), (of_one_label(data), cuts[: EARLY + 1])):
         for cut in rows.tolist():
             yield far_out(labels, cut), cut
