@@ -161,7 +161,7 @@ def copy(rise):
 def watched(predicted, targets, shocks=True, order=None):
     """Return (label, rows since the change, kind) of each alarm of a model of no columns; outliers.
 
-    `order` says which row comes, or whose label does (~row), right behind its row by default; alarms
+    `order` says which row comes, or whose label does (~row): by default at once. Alarms
     count labels as they come. The line that is frozen is then the mean of the predictions of late.
     """
     if order is None:

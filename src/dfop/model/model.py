@@ -465,7 +465,8 @@ class Model:
 
     def use_threads(self, threads: int) -> None:
         """Let experts learn on so many threads from now on."""
-        self.settings = replace(self.settings, threads=threads)
+        if threads != self.settings.threads:
+            self.settings = replace(self.settings, threads=threads)
         if isinstance(self.engine, Bank):
             self.engine.threads = threads
 
