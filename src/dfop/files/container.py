@@ -74,6 +74,17 @@ def pack(document: dict[str, Any], tensors: Tensors) -> bytes:
     return bytes(content)
 
 
+def as_bytes(data: Any) -> bytes:
+    """Return bytes as such; refuse what is none: of a number bytes() would make that many zeros."""
+    try:
+        return data if type(data) is bytes else bytes(memoryview(data))
+    except TypeError:
+        raise TypeError(
+            f"a model is read from bytes, not from {type(data).__name__}: give what to_bytes "
+            "returned; dfop.load reads a file"
+        ) from None
+
+
 def unpack(content: bytes) -> tuple[dict[str, Any], Tensors]:
     """Return description and arrays of a file whose checksum fits."""
     try:
@@ -124,7 +135,7 @@ def _open(content: bytes) -> tuple[dict[str, Any], Tensors]:
 
 
 def _is_shape(shape: Any) -> bool:
-    for size in shape:  # a loop: a small model has a dozen of these, and all() takes thrice the time
+    for size in shape:  # every array has one, and all() takes thrice the time
         if type(size) is not int or size < 0:
             return False
     return type(shape) is list
