@@ -6,6 +6,7 @@ see whole calls. Parameters are frozen with the first row: one that was changed 
 
 from __future__ import annotations
 
+import copy
 import threading
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -171,6 +172,10 @@ class Estimator(BaseEstimator):
         state: dict[str, Any] = super().__getstate__().copy()  # other threads may go on
         state.pop("_opening_lock", None)
         return state
+
+    def __copy__(self) -> Self:
+        """Return a learner of its own: what one learns, the other must not know."""
+        return copy.deepcopy(self)
 
     def __dfop_model__(self) -> Model | None:
         """Return the model, for a file."""

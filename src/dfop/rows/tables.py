@@ -153,6 +153,18 @@ def _refuse_what_is_no_table(X: Any) -> None:
         raise ValueError(
             "X is a single column: expected 2D, rows with columns; give X.to_frame(), or reshape it"
         )
+    kind = type(X).__name__
+    if isinstance(X, Mapping):
+        raise TypeError(
+            f"X is one {kind}, not rows: give a list, [X]; of columns pandas.DataFrame(X)"
+        )
+    if isinstance(X, str | bytes):
+        raise TypeError(f"X is of type {kind}, not rows: dfop.streams.read reads a file")
+    reads_arrow = hasattr(X, "__arrow_c_stream__")
+    if isinstance(X, set | frozenset) or (hasattr(X, "__next__") and not reads_arrow):
+        raise TypeError(f"X is of type {kind}, whose rows cannot be counted: give list(X)")
+    if isinstance(X, np.ndarray) and X.dtype.names is not None:
+        raise TypeError("X is an array of records: give pandas.DataFrame(X)")
 
 
 def _with_gaps(X: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
