@@ -23,7 +23,7 @@ from dfop.checkpoints import CheckpointError, StoppedError
 from dfop.files import ModelFileError
 from dfop.streams.errors import BadRowsError, UnknownColumnError
 
-from .words import in_options
+from dfop.checkpoints.words import in_options
 
 FAILED, USAGE, BAD_ROWS, REFUSED, PIPE_CLOSED = 1, 2, 3, 4, 141
 

@@ -197,7 +197,8 @@ def label(
     if known is not None and given not in known:
         classes = ", ".join(repr(name) for name in list(known)[:MOST_SHOWN])
         more = f" and {len(known) - MOST_SHOWN} more" if len(known) > MOST_SHOWN else ""
-        message = f"the label {given!r} is not among the classes {classes}{more}"
+        message = f"the label {given!r} is not among the classes {classes}{more}; mend it, or name "
+        message += "all of them, classes=(...)"
         raise FlawError(column, UNKNOWN_CLASS, message)
     return given
 
