@@ -9,9 +9,10 @@ import subprocess
 import sys
 import time
 
-import forked
 import numpy as np
 import pytest
+
+import forked
 
 pytestmark = pytest.mark.slow
 DFOP = [sys.executable, "-m", "dfop"]

@@ -174,7 +174,9 @@ def test_the_unit_of_times_is_said_where_it_is_not_seconds(tmp_path):
         path.write_text(with_first([factor * (1714521600 + 60 * t) for t in range(200)], "at"))
         outcome = run("learn", path, *given)
         assert outcome.exit_code == 0
-        assert ("column 'at': such large numbers are taken as milliseconds" in outcome.stderr) == said
+        assert (
+            "column 'at': such large numbers are taken as milliseconds" in outcome.stderr
+        ) == said
 
 
 def test_classes_that_went_through_floats_are_noted(tmp_path):

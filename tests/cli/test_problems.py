@@ -116,7 +116,7 @@ CASES = [
     (("learn", "/", "-t", "price"), 1, "name the folder that holds the data"),
     (("learn", "good.csv", "-t", "price", "--key", "color"), 1, "give --forgetting few, its small"),
     (
-        ("learn", "good.csv", "-t", "price", "--key", "color", "--forgetting", "0", "--expire", "9d"),
+        (*GOOD, "--key", "color", "--expire", "9d", "--forgetting", "0"),
         1,
         "--expire 9d is a duration",
     ),

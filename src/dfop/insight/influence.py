@@ -9,7 +9,7 @@ from dfop.core import Bank, Filter
 from dfop.model.model import Model
 from dfop.model.movement import linear_forgetters
 
-from .covariance import covariance_in
+from .covariance import root_in
 
 Array = NDArray[np.float64]
 
@@ -92,20 +92,32 @@ def _texts_as_one(
     texts = text_columns(model)
     if not texts or not isinstance(engine, Bank | Filter):
         return names, reach
-    prefix = f"expert {chosen[0]}/" if chosen else ""
-    P = covariance_in(engine.state(), prefix)[int(engine.intercept) :, int(engine.intercept) :]
+    root = root_in(engine.state(), f"expert {chosen[0]}/" if chosen else "")
+    root = root[int(engine.intercept) :]
     reach = reach.copy()
     for name, places in texts.items():
-        if not places:
-            continue
-        w = coef[:, places]
-        try:
-            with np.errstate(all="ignore"):
-                inverse = np.linalg.pinv(P[np.ix_(places, places)], rcond=1e-15, hermitian=True)
-                moved = np.einsum("ki,ij,kj->k", w, inverse, w)
-        except np.linalg.LinAlgError:  # of weights near the largest number there is
-            continue
-        reach[places] = 0.0
-        reach[places[0]] = np.sqrt(np.maximum(moved, 0.0)).sum()
-        names[places[0]] = name
+        if places:
+            reach[places] = 0.0
+            reach[places[0]] = np.sqrt(_explained(root[places], coef[:, places])).sum()
+            names[places[0]] = name
     return names, reach
+
+
+def _explained(root: Array, w: Array) -> Array:
+    """Return w P^-1 w^T for each row of w, P = root root^T, by elimination.
+
+    There are at most some hundred words. BLAS would wait for other threads here, and its bits
+    depend on how many there are.
+    """
+    with np.errstate(all="ignore"):
+        P, left = np.einsum("ik,jk->ij", root, root), w.T.copy()
+        total = np.zeros(len(w))
+        for i, pivot in enumerate(np.diag(P).copy()):
+            # what the words before leave of this one; nothing of one that was never seen
+            if not P[i, i] > 1e-14 * pivot:
+                continue
+            share = P[i + 1 :, i] / P[i, i]
+            total += left[i] ** 2 / P[i, i]
+            left[i + 1 :] -= share[:, np.newaxis] * left[i]
+            P[i + 1 :, i + 1 :] -= share[:, np.newaxis] * P[i, i + 1 :]
+    return total

@@ -104,7 +104,7 @@ class Looks:
             return
         due = rows % self.length == 0 if due is None else due
         with inner.lock:
-            # what texts matter takes long to find: between looks that are due it is that of the last
+            # which texts matter takes long to find: that is done where a look is due
             known = self.kept[-1].influence if self.kept and not due else None
             shares = known if known and text_columns(inner) else influence(inner)
             self.last = Look(rows, effective_forgetting(inner), shares)

@@ -227,7 +227,9 @@ def _along_rows(ax: Axes, history: History) -> None:
         for row in alarms:
             ax.axvline(row, color=COLOURS[1], linewidth=0.8, linestyle=":", zorder=0)
     ax.set_xlim(0, max(history.rows, 1))
-    ax.xaxis.set_major_locator(need("matplotlib.ticker", extra="report").MaxNLocator(5, integer=True))
+    ax.xaxis.set_major_locator(
+        need("matplotlib.ticker", extra="report").MaxNLocator(5, integer=True)
+    )
     ax.xaxis.set_major_formatter(_formatter("{:,.0f}"))
     ax.set_xlabel("rows")
 
