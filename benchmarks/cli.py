@@ -79,10 +79,9 @@ def learn(
         return float(run.history.summary()["error"]["overall"])
 
 
-def library(rows: int, forgetting: object) -> float:
-    X, y = arrays(rows)
+def library(X: np.ndarray, y: np.ndarray, forgetting: object) -> float:
     model = DFOPRegressor(forgetting)
-    starts = range(0, rows, 10_000)
+    starts = range(0, len(y), 10_000)
     ahead = [model.predict_then_learn(X[t : t + 10_000], y[t : t + 10_000]) for t in starts]
     return float(np.mean((np.concatenate(ahead) - y) ** 2))
 
@@ -112,6 +111,7 @@ def vw(folder: Path) -> float:
 
 def ways(folder: Path, rows: int) -> Iterator[tuple[str, int, Callable[[], object]]]:
     short = rows // SHORT
+    X, y = arrays(short)
     yield "pyarrow alone, CSV", rows, lambda: parser(folder, "rows.csv")
     yield (
         "learn, CSV, mu = 0.001, predictions as Parquet",
@@ -134,7 +134,7 @@ def ways(folder: Path, rows: int) -> Iterator[tuple[str, int, Callable[[], objec
         rows,
         lambda: learn(folder, "rows.parquet", "0.001", None),
     )
-    yield "`predict_then_learn` on arrays, the default", short, lambda: library(short, "auto")
+    yield "`predict_then_learn` on arrays, the default", short, lambda: library(X, y, "auto")
     yield (
         "learn, CSV, the default, predictions as CSV",
         short,

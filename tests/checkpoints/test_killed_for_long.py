@@ -1,7 +1,6 @@
 """The long proofs of `make kills`: real signals, a real full disk, a file of two million rows."""
 
 import json
-import multiprocessing
 import os
 import random
 import shutil
@@ -9,10 +8,11 @@ import signal
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+
+import forked
 
 pytestmark = pytest.mark.slow
 DFOP = [sys.executable, "-m", "dfop"]
@@ -45,27 +45,11 @@ def figures(outcome):
     return {**json.loads(outcome.stdout), "speed": None}
 
 
-FORKS = multiprocessing.get_context("forkserver")
-"""Starts commands with everything loaded, so that kills fall into what a run does."""
-
-
-def run_in_fork(folder):
-    """Do what `dfop learn` does; the summary goes to a file, words are left out."""
-    from dfop.cli import app
-
-    os.chdir(folder)
-    for stream, name in ((1, "summary"), (2, os.devnull)):
-        os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), stream)
-    app(LEARN[len(DFOP) :])
-
-
-def ended(folder):
-    """Run to the end as a fork, which has everything loaded; return its figures."""
-    process = FORKS.Process(target=run_in_fork, args=(folder,))
-    process.start()
-    process.join()
-    assert process.exitcode == 0
-    return {**json.loads((folder / "summary").read_text()), "speed": None}
+def forked_figures(folder):
+    """Run to the end as a fork that has everything loaded; return its figures."""
+    outcome = forked.run(LEARN[len(DFOP) :], folder)
+    assert outcome.returncode == 0, outcome.stderr
+    return figures(outcome)
 
 
 def reached(folder):
@@ -75,55 +59,56 @@ def reached(folder):
 
 
 def kill_at(folder, moment, pace):
-    """Begin a run, kill it after so many generations, whole ones and a share of the next."""
-    process = FORKS.Process(target=run_in_fork, args=(folder,))
-    process.start()
+    """Begin a run, kill it after so many generations, whole ones and a share of the next.
+
+    Return where it then stood; None where it had ended before.
+    """
+    with open(os.devnull, "r+") as nothing:
+        process = forked.Command(LEARN[len(DFOP) :], folder, [nothing.fileno()] * 3).process
     while process.exitcode is None and reached(folder) < int(moment):
         process.join(0.002)
     process.join(moment % 1 * pace)
     process.kill()
     process.join()
-    return process.exitcode == -signal.SIGKILL
+    return reached(folder) if process.exitcode == -signal.SIGKILL else None
 
 
 def test_a_hundred_kills_at_random_moments_change_nothing(tmp_path, capsys):
-    FORKS.set_forkserver_preload(["dfop.cli", "pyarrow.csv", "pyarrow.parquet"])
-    whole, again = tmp_path / "whole", tmp_path / "again"
+    whole = tmp_path / "whole"
     whole.mkdir()
-    again.mkdir()
     write_rows(whole / "rows.csv", 40_000)
-    shutil.copy(whole / "rows.csv", again)
     expected = run(whole)
     assert expected.returncode == 0, expected.stderr
-    ended(again)  # starts the server that forks
-    shutil.rmtree(again / "state")
-    start = time.monotonic()
-    assert ended(again) == figures(expected)
     last = reached(whole)
-    pace = (time.monotonic() - start) / last
 
-    def killed(number):
-        """Kill a run up to four times on its way; return where, and where it then stood."""
-        folder, rng, found = tmp_path / f"killed {number}", random.Random(number), []
+    def begun(name):
+        folder = tmp_path / name
         folder.mkdir()
         shutil.copy(whole / "rows.csv", folder)
-        while len(found) < 4 and kill_at(folder, rng.uniform(reached(folder), last + 1), pace):
-            found.append(reached(folder))
-        # every tenth is ended by a command of its own
-        found_figures = figures(run(folder)) if number % 10 == 0 else ended(folder)
-        assert left_by(folder) == left_by(whole)
-        assert found_figures == figures(expected)
-        shutil.rmtree(folder)
-        return found
+        return folder
 
-    kills = []
-    with ThreadPoolExecutor(2) as two:
-        for first in range(0, 200, 2):
-            kills += [at for found in two.map(killed, (first, first + 1)) for at in found]
-            with capsys.disabled():
-                print(f"{first + 2} runs, {len(kills)} kills", flush=True)
-            if len(kills) >= 100:
+    forked_figures(begun("first"))  # starts the server that forks
+    start = time.monotonic()
+    assert forked_figures(begun("timed")) == figures(expected)
+    pace = (time.monotonic() - start) / last
+    kills, rng = [], random.Random(0)
+    for number in range(200):
+        folder, here = begun(f"killed {number}"), []
+        while len(here) < 4:
+            at = kill_at(folder, rng.uniform(reached(folder), last + 1), pace)
+            if at is None:
                 break
+            here.append(at)
+        # every tenth is ended by a command of its own
+        found = figures(run(folder)) if number % 10 == 0 else forked_figures(folder)
+        assert left_by(folder) == left_by(whole)
+        assert found == figures(expected)
+        shutil.rmtree(folder)
+        kills += here
+        if number >= 99 and len(kills) >= 100:
+            break
+    with capsys.disabled():
+        print(f"{number + 1} runs, {len(kills)} kills, {len(set(kills))} of {last} generations")
     assert len(kills) >= 100
     assert len(set(kills)) >= last // 2  # all along the run
 

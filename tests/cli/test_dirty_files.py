@@ -80,6 +80,11 @@ REFUSED = {
         1,
         ["'size'", "written with signs", "1234.5", "--text size"],
     ),
+    "an accountant's minus": (
+        with_first([f"({abs(row[0]):.2f})" for row in ROWS]),
+        1,
+        ["'size'", "written with signs", "--text size"],
+    ),
     "German decimals": (
         csv([[str(c).replace(".", ",") for c in row] for row in ROWS], separator=";"),
         2,
@@ -150,6 +155,28 @@ def test_names_that_do_not_come_again_are_noted(tmp_path):
     assert "--ignore" in outcome.stderr
     named = run("learn", path, "-t", "price", *FIXED, "--id", "user")
     assert "different" not in named.stderr
+
+
+def test_codes_that_begin_with_zeros_are_noted(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text(with_first([f"{37 * t % 99999:05d}" for t in range(200)], "zip"))
+    outcome = run("learn", path, "-t", "price", *FIXED)
+    assert outcome.exit_code == 0
+    assert "'zip' is learned as numbers, though some begin with 0" in outcome.stderr
+    assert "--text zip" in outcome.stderr
+    assert "begin with 0" not in run("learn", path, "-t", "price", "--text", "zip", *FIXED).stderr
+
+
+def test_the_unit_of_times_is_said_where_it_is_not_seconds(tmp_path):
+    path = tmp_path / "rows.csv"
+    given = ("-t", "price", "--time", "at", "--forgetting", "half-life=1h")
+    for factor, said in ((1, False), (1000, True)):
+        path.write_text(with_first([factor * (1714521600 + 60 * t) for t in range(200)], "at"))
+        outcome = run("learn", path, *given)
+        assert outcome.exit_code == 0
+        assert (
+            "column 'at': such large numbers are taken as milliseconds" in outcome.stderr
+        ) == said
 
 
 def test_classes_that_went_through_floats_are_noted(tmp_path):

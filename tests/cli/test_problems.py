@@ -114,6 +114,17 @@ CASES = [
     (("learn", "good.csv", "b.csv", "-t", "price"), 1, "b.csv, column 'speed': the column is miss"),
     (("learn", ".", "-t", "price"), 1, "a folder is read if it holds Parquet"),
     (("learn", "/", "-t", "price"), 1, "name the folder that holds the data"),
+    (("learn", "good.csv", "-t", "price", "--key", "color"), 1, "give --forgetting few, its small"),
+    (
+        (*GOOD, "--key", "color", "--expire", "9d", "--forgetting", "0"),
+        1,
+        "--expire 9d is a duration",
+    ),
+    (
+        ("learn", "good.csv", "-t", "price", "--delay", "20", "--pending-limit", "5"),
+        1,
+        "raise --pending-limit, or",
+    ),
     (("predict", "none.dfop", "good.csv"), 2, "none.dfop: no such file"),
     (("predict", "no-model.dfop", "good.csv"), 1, "cannot load"),
     (("predict", "nameless.dfop", "good.csv"), 1, "have no names"),
@@ -164,6 +175,31 @@ def test_what_to_do_is_said_in_options_of_the_command(folder, row, arguments, wo
     outcome = run("learn", "a.csv", "-t", "y", *arguments)
     assert outcome.exit_code in (1, 3)
     assert words in outcome.stderr
+
+
+def test_rows_that_are_put_aside_are_explained_in_options_of_the_command(folder):
+    rows = [f"{i},{'ab'[i % 2]}\n" for i in range(200)]
+    (folder / "a.csv").write_text("unit price,y\n" + "".join([*rows, "7;x,a\n", "7,c\n"]))
+    given = ("--bad-rows", "quarantine=bad.csv", "--forgetting", "0.01")
+    outcome = run("learn", "a.csv", "-t", "y", "--classes", "a,b", *given)
+    assert outcome.exit_code == 0
+    assert "'7;x' is not a number\n" in outcome.stderr
+    put_aside = pd.read_csv("bad.csv")["message"].tolist()
+    assert put_aside == [
+        "'7;x' is not a number; mend it, pass --text 'unit price', or leave the column out with "
+        "--ignore",
+        "the label 'c' is not among the classes 'a', 'b'; mend it, or name all of them, "
+        "--classes a,b,c",
+    ]
+
+
+def test_an_option_of_another_format_and_too_many_classes_are_said_in_options(folder):
+    (folder / "a.jsonl").write_text("".join(f'{{"x": 1, "y": {i}}}\n' for i in range(1500)))
+    outcome = run("learn", "a.jsonl", "-t", "y", "--separator", ";")
+    assert "--separator is for CSV: leave it out" in outcome.stderr
+    given = ("--task", "classification", "--forgetting", "0.01")
+    outcome = run("learn", "a.jsonl", "-t", "y", *given)
+    assert "classes, more than 1000: numbers are learned with --task regression" in outcome.stderr
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.preprocessing import PolynomialFeatures
 
@@ -91,6 +92,29 @@ def test_alarms_are_drawn_where_they_rang_with_what_moved():
     assert "x1" in [label.get_text() for label in ax.get_yticklabels()]
     errors = model.plot().axes[0]
     assert "x1" in [text.get_text() for text in errors.texts]
+
+
+@pytest.mark.parametrize("forgetting", [0.001, "auto"])
+def test_a_text_matters_as_far_as_its_words_move_the_prediction(forgetting):
+    """The columns do not depend on each other: each has the deviation of its share of the target.
+
+    That is 2 and 0.5 of the numbers, and 1.5 sqrt(p (1 - p)) of a word that adds 1.5.
+    """
+    rng, n = np.random.default_rng(0), 4000
+    frame = pd.DataFrame(rng.normal(size=(n, 2)), columns=["a", "b"])
+    frame["city"] = rng.choice(["Oslo", "Bergen", None, "Bod\u00f8"], size=n)
+    frame["noise"] = rng.choice(list("xyz"), size=n)
+    oslo = (frame["city"] == "Oslo").to_numpy()
+    y = 2 * frame["a"] + 0.5 * frame["b"] + 1.5 * oslo + 0.3 * rng.normal(size=n)
+    model, looks = DFOPRegressor(forgetting), Looks()
+    model.partial_fit(frame, y.to_numpy())
+    looks.take(model, n)
+    expected = {"a": 2.0, "b": 0.5, "city": 1.5 * np.sqrt(0.25 * 0.75), "noise": 0.0}
+    total = sum(expected.values())
+    found = looks.last.influence
+    assert sorted(found) == sorted(expected)
+    for name, reach in expected.items():
+        assert found[name] == pytest.approx(reach / total, abs=0.02)
 
 
 def test_by_the_clock_there_is_no_mu():

@@ -10,12 +10,15 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from dfop import DFOPClassifier, evaluate
+from dfop import DFOPClassifier, DFOPRegressor, evaluate
 from dfop.insight.looks import Look
 from dfop.report import History, write_page
 from dfop.report.curves import error_curves, forgetting_curve, influence_curves, recent_errors
 from dfop.report.page import LARGEST
+from dfop.report.pictures import draw_coverage, draw_error, picture
+from dfop.report.sections import feature_section, forgetting_section
 from dfop.report.text import embedded, marked_up, shown
+from dfop.report.words import verdict_words
 
 from .pages import HOSTILE, of_classes, of_numbers
 
@@ -241,3 +244,40 @@ def test_running_medians_are_medians_of_what_is_there(n, half):
     np.testing.assert_allclose(
         drawn, [np.median(mu[max(0, t - half) : t + half + 1]) for t in range(n)]
     )
+
+
+def test_figures_beside_an_axis_keep_their_digits():
+    """A mean squared error from 0.0002 to 0.01 has a tick at 0.002, not at 0.00."""
+    rng = np.random.default_rng(0)
+    history = History("regression")
+    truth = np.cumsum(rng.normal(size=3000)) * 0.05
+    history.add(truth, truth + 0.03 * rng.normal(size=3000) * np.linspace(0.3, 3, 3000))
+    drawn = picture("error", "error", draw_error, history)
+    written = re.findall(r"<text [^>]*>([\d.e,-]+)</text>", drawn)
+    assert len(written) == len(set(written)), "two ticks have one name"
+    assert any(len(name) > 4 for name in written)
+
+
+def test_a_stream_of_seven_rows_has_whole_ticks_and_no_empty_picture():
+    model, history = DFOPRegressor(), History("regression")
+    X = np.arange(7.0)[:, None]
+    history.add(X[:, 0], model.predict_then_learn(X, X[:, 0]))
+    history.look(model)
+    summary = history.summary()
+    assert "<svg" not in feature_section(history, summary)
+    assert "as it was told" not in forgetting_section(history, summary, None)
+    along = re.findall(r"<text [^>]*>(\d+)</text>", picture("e", "e", draw_coverage, history))
+    assert len(along) > 2
+    assert len({int(b) - int(a) for a, b in itertools.pairwise(along)}) == 1, along
+
+
+def test_a_model_worse_on_average_and_better_squared_is_not_said_to_be_both():
+    error = {
+        "overall": 2.0,
+        "no_change": 4.0,
+        "simple_overall": 9.0,
+        "absolute": 1.2,
+        "no_change_absolute": 1.0,
+    }
+    said = verdict_words({"task": "regression", "error": error})
+    assert said.startswith("Where large errors count more, it has 50.0 % less error (squared)")

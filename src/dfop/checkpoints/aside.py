@@ -13,6 +13,7 @@ from dfop.streams.bad_rows import BadRow, check_quarantine, quarantine_text
 from .disk import Disk
 from .outputs import Appended
 from .predictions import BadMark, Predictions
+from .words import in_options
 
 
 class Aside:
@@ -52,7 +53,8 @@ class Aside:
     def put(self, bad: Sequence[BadRow]) -> None:
         """Put bad rows aside, without a mark."""
         if self.out is not None:
-            self.out.append(quarantine_text(bad, self._lines).encode())
+            told = [row._replace(message=in_options(row.message)) for row in bad]
+            self.out.append(quarantine_text(told, self._lines).encode())
 
     def take(self) -> list[BadMark]:
         """Return the rows that were bad since the last call and are not yet written."""

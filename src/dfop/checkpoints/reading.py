@@ -116,6 +116,20 @@ def open_labels(
     )
 
 
+_UNITS = {1e3: "milliseconds", 1e6: "microseconds", 1e9: "nanoseconds"}
+
+
+def unit_of_times(stream: Stream) -> list[str]:
+    """Say in which unit times are taken where it is not seconds, which durations are told in."""
+    unit = _UNITS.get(stream.layout.ticks)
+    if unit is None:
+        return []
+    return [
+        f"{stream.name}, column {stream.layout.time!r}: such large numbers are taken as {unit} "
+        "since 1970, and are written in seconds"
+    ]
+
+
 def label_rows(stream: Stream, first: int) -> Generator[LabelRows, None, None]:
     """Give the labels of a stream from number `first` on."""
     last: Any = None

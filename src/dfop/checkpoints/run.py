@@ -35,6 +35,7 @@ from .reading import (
     located,
     open_labels,
     open_rows,
+    unit_of_times,
     without_ids,
 )
 from .written import Written
@@ -168,6 +169,7 @@ class Run:
                 put_aside=self._written.aside_of_labels,
             )
         self._label_stream = labels
+        self.notes += unit_of_times(self.stream)
         told: Layout = (labels or self.stream).layout
         self._id_at = column_of_ids(self.stream, options.id)
         if options.key is not None and options.key not in self.stream.feature_names:

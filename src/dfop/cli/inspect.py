@@ -11,7 +11,8 @@ import numpy as np
 import typer
 
 from dfop.files import load
-from dfop.insight.looks import effective_forgetting, influence
+from dfop.insight.influence import influence
+from dfop.insight.looks import effective_forgetting
 from dfop.scale import Keyed
 
 from . import keys

@@ -195,7 +195,7 @@ def _say_bad_rows(run: Run) -> None:
     say(f"{bad.total:,} of {bad.rows:,} rows were bad ({kinds}) and not learned; the first:")
     for row in bad.examples:
         line = "" if row.line is None else f", line {row.line}"
-        say(f"  {row.file}, row {row.row}{line}: {row.message.partition(';')[0]}")
+        say(f"  {row.file}, row {row.row}{line}: {row.message.partition('; ')[0]}")
 
 
 def _say_end(run: Run, outputs: Outputs, *, stopped: bool) -> None:

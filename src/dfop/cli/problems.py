@@ -20,10 +20,9 @@ from typing import Any, NoReturn, TypeVar
 import typer
 
 from dfop.checkpoints import CheckpointError, StoppedError
+from dfop.checkpoints.words import in_options
 from dfop.files import ModelFileError
 from dfop.streams.errors import BadRowsError, UnknownColumnError
-
-from .words import in_options
 
 FAILED, USAGE, BAD_ROWS, REFUSED, PIPE_CLOSED = 1, 2, 3, 4, 141
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,15 +28,26 @@ def covariance_of(model: Model | None) -> Array:
             "covariance_ is of a single filter, and this model has several experts: give a "
             "forgetting, such as forgetting=0.001"
         )
-    state = engine.state()
-    D, scale = state["D"], state["scale"]
-    root = np.eye(len(D))
-    column, row = np.tril_indices(len(D), -1)  # u_ij, i < j, column by column
-    root[row, column] = state["upper"]
-    root *= np.sqrt(D) / scale[:, np.newaxis]
-    unseen = scale == SMALLEST
-    root[unseen] = 0.0  # of a feature never seen there is the prior alone
+    P = covariance_in(engine.state())
+    return np.roll(P, -1, axis=(0, 1)) if engine.intercept else P
+
+
+def covariance_in(state: Mapping[str, Array], prefix: str = "") -> Array:
+    """Return P of a filter whose state is given, with names that begin so; the constant first."""
+    root = root_in(state, prefix)
     with np.errstate(over="ignore"):
         P = np.nan_to_num(root @ root.T)
-    P[unseen, unseen] = state["unseen_variance"]
-    return np.roll(P, -1, axis=(0, 1)) if engine.intercept else P
+    unseen = state[f"{prefix}scale"] == SMALLEST
+    P[unseen, unseen] = state[f"{prefix}unseen_variance"]
+    return np.asarray(P)
+
+
+def root_in(state: Mapping[str, Array], prefix: str = "") -> Array:
+    """Return a root of P, P = root root^T; 0 of features never seen, which have only the prior."""
+    D, scale = state[f"{prefix}D"], state[f"{prefix}scale"]
+    root = np.eye(len(D))
+    column, row = np.tril_indices(len(D), -1)  # u_ij, i < j, column by column
+    root[row, column] = state[f"{prefix}upper"]
+    root *= np.sqrt(D) / scale[:, np.newaxis]
+    root[scale == SMALLEST] = 0.0
+    return root

@@ -11,23 +11,19 @@ from dataclasses import astuple, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dfop.core import Bank
 from dfop.forgetting import ByRows
 from dfop.model.model import Model
-from dfop.model.movement import linear_forgetters
 
-Array = NDArray[np.float64]
+from .influence import influence, text_columns
 
-__all__ = ["MOST_LOOKS", "Look", "Looks", "effective_forgetting", "influence"]
+__all__ = ["MOST_LOOKS", "Look", "Looks", "effective_forgetting"]
 
 MOST_LOOKS = 128
 FEW_LOOKS, FEW_UP_TO = 32, 4096
 """Of a short stream there are fewer: a look takes some time, and cuts what is learned at once."""
 FIRST_LENGTH = 256
-MOST_NAMES = 12
-LONGEST_NAME = 200
 
 
 @dataclass(frozen=True)
@@ -106,9 +102,12 @@ class Looks:
         inner: Model | None = getattr(model, "__dfop_model__", lambda: None)()
         if inner is None or inner.engine is None:
             return
-        with inner.lock:
-            self.last = Look(rows, effective_forgetting(inner), influence(inner))
         due = rows % self.length == 0 if due is None else due
+        with inner.lock:
+            # which texts matter takes long to find: that is done where a look is due
+            known = self.kept[-1].influence if self.kept and not due else None
+            shares = known if known and text_columns(inner) else influence(inner)
+            self.last = Look(rows, effective_forgetting(inner), shares)
         if due and rows > (self.kept[-1].row if self.kept else 0):
             self.kept.append(self.last)
             if len(self.kept) >= (FEW_LOOKS if self.length < FEW_UP_TO else MOST_LOOKS):
@@ -152,40 +151,3 @@ def effective_forgetting(model: Model) -> float | None:
     weights = bank.weights()[model.counted_outputs].mean(axis=0)[list(forgetters)]
     weights, mu = np.maximum(weights, 0.0), np.array(list(forgetters.values()))
     return float(weights @ mu / weights.sum()) if weights.any() else float(mu.mean())
-
-
-def influence(model: Model) -> dict[str, float]:
-    r"""Return which features matter in the linear part of a model, as shares of the whole.
-
-    The influence of a feature is how far its weight moves the prediction as the feature varies,
-    given the others: :math:`|w_j| / \sqrt{P_{jj}}`, up to a factor that all features share, since
-    :math:`1 / P_{jj}` is proportional to the variance of column j that the other columns leave.
-    Several outputs are added up; units of measurement cancel out. The automatic learner shows the
-    linear expert that forgets and has erred least of late.
-    """
-    reach = _reach(model)
-    total = float(reach.sum())
-    if not 0.0 < total < np.inf:
-        return {}
-    names = model.weight_names()
-    order = np.argsort(-reach, kind="stable")[:MOST_NAMES]
-    return {names[j][:LONGEST_NAME]: float(reach[j] / total) for j in order if reach[j] > 0.0}
-
-
-def _reach(model: Model) -> Array:
-    """Return the influence of every feature, not yet as a share; empty where nothing is linear."""
-    engine = model.engine
-    if isinstance(engine, Bank):
-        linear = linear_forgetters(engine)
-        if not linear:
-            return np.zeros(0)
-        best = linear[int(np.argmin(engine.errors()["recent"][linear]))]
-        coef, variances = engine.coefficients(best)[0], engine.variances(best)
-    else:
-        assert engine is not None
-        coef, variances = engine.coefficients()[0], engine.variances()
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        size = np.abs(coef[model.counted_outputs]).sum(axis=0)
-        reach = size / np.sqrt(variances[int(engine.intercept) :])
-    reach[~np.isfinite(reach)] = 0.0
-    return np.asarray(reach)

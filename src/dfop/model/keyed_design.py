@@ -14,8 +14,7 @@ def checked_design(settings: Settings) -> Settings:
     if settings.several_experts and not isinstance(settings.rule, Few):
         raise ValueError(
             "an automatic model of each key would take half a megabyte: give forgetting='few', its "
-            "small form, or a forgetting such as 0.001 or half_life('30d') and linear features; by "
-            "the command line --forgetting few"
+            "small form, or a forgetting such as 0.001 or half_life('30d') and linear features"
         )
     if settings.lags or settings.transformer is not None:
         raise ValueError("models by key have no lags and no transformer: make features before")

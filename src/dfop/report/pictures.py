@@ -80,8 +80,8 @@ def picture(name: str, description: str, draw: Any, history: History) -> str:
     svg = out.getvalue()
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
-    # Numbers of six decimals are more than any screen shows.
-    svg = re.sub(r"(\d+\.\d\d)\d+", r"\1", svg)
+    # Places of six decimals are more than any screen shows; what is written must keep its own.
+    svg = re.sub(r"<[^>]*>", lambda tag: re.sub(r"(\d+\.\d\d)\d+", r"\1", tag[0]), svg)
     svg = re.sub(r'<svg ([^>]*?)width="[^"]*"', r"<svg \1", svg, count=1)
     svg = re.sub(r'<svg ([^>]*?)height="[^"]*"', r"<svg \1", svg, count=1)
     return svg.replace("<svg", f'<svg role="img" aria-label="{description}"', 1)
@@ -227,7 +227,9 @@ def _along_rows(ax: Axes, history: History) -> None:
         for row in alarms:
             ax.axvline(row, color=COLOURS[1], linewidth=0.8, linestyle=":", zorder=0)
     ax.set_xlim(0, max(history.rows, 1))
-    ax.xaxis.set_major_locator(need("matplotlib.ticker", extra="report").MaxNLocator(5))
+    ax.xaxis.set_major_locator(
+        need("matplotlib.ticker", extra="report").MaxNLocator(5, integer=True)
+    )
     ax.xaxis.set_major_formatter(_formatter("{:,.0f}"))
     ax.set_xlabel("rows")
 

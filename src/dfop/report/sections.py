@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -152,14 +153,15 @@ def forgetting_section(history: History, summary: dict[str, Any], drift: str | N
     if not looks:
         return ""
     moving = len(set(looks)) > 1
-    heading = forgetting_words(summary, moving)
+    # one look does not show whether it will move
+    heading = forgetting_words(summary, moving or len(looks) == 1)
     words = (
         "<p>The faster the world changes, the less of the past is worth keeping. The effective mu "
         f"is {figure_of(summary, 'forgetting.mu')}: a row counts a share mu less with every row "
         "that comes after it.</p>"
     )
     if drift:
-        words += f"<pre>{marked_up_lines(drift)}</pre>"
+        words += marked_up_lines(drift)
     if not moving:
         return f"<section><h2>{heading}</h2>{words}</section>"
     draw = pictures.draw_forgetting
@@ -227,6 +229,8 @@ def feature_section(history: History, summary: dict[str, Any]) -> str:
         "varies, given the others, by the linear weights of the model</caption>"
         f'<tr><th>feature</th><th class="number">share</th></tr>{rows}</table>'
     )
+    if len(history.looks.all()) < 2:  # there is no line to draw
+        return f"<section><h2>{feature_words(summary)}</h2>{table}</section>"
     draw = pictures.draw_influence
     return _pair(feature_words(summary), table, "influence", "influence of features", draw, history)
 
@@ -360,14 +364,15 @@ def zoom_section(place: str, errors: list[tuple[str, str]], features: list[tuple
 
 
 def marked_up_lines(text: str) -> str:
-    r"""Return lines of text from elsewhere as markup.
+    r"""Return lines of text from elsewhere as markup: "name   value" each.
 
     Examples
     --------
-    >>> marked_up_lines("a < b\nc")
-    'a &lt; b\nc'
+    >>> marked_up_lines("verdict   a < b")
+    '<dl class="facts"><dt>verdict</dt><dd>a &lt; b</dd></dl>'
     """
-    return "\n".join(marked_up(line, 200) for line in text.splitlines()[:40])
+    lines = [re.split(r"\s{2,}", line.strip(), maxsplit=1) for line in text.splitlines()[:40]]
+    return _facts({name: "".join(value) for name, *value in lines})
 
 
 def _about(period: float | None) -> str:

@@ -62,11 +62,22 @@ def verdict_words(summary: dict[str, Any]) -> str:
         return f"No model can do better than {best} here: it makes no error."
     gain = 1.0 - overall / least
     better = f"the better of {'two' if len(known) == 2 else 'the known'} simple rivals"
+    if gain > 0 and _seems_worse(error):
+        return (
+            f"Where large errors count more, it has {percent(gain)} less error (squared) than "
+            f"{best}, {better}."
+        )
     if gain > 0:
         return f"That is {percent(gain)} less error than {best}, {better}."
     if gain == 0:
         return f"That is as good as {best}, {better}."
     return f"That is {percent(-gain)} more error than {best}, {better}: the model is not worth it."
+
+
+def _seems_worse(error: dict[str, Any]) -> bool:
+    """Whether the mean absolute error says the opposite of the squared one."""
+    rival = error.get("no_change_absolute")
+    return rival is not None and error["absolute"] is not None and error["absolute"] >= rival
 
 
 def forgetting_words(summary: dict[str, Any], moving: bool) -> str:

@@ -150,11 +150,22 @@ def _periods(history: History, rows: Array, mu: Array, along: Any) -> Any:
         period = 1.0 / mu
     plot = _figure(history, along, "Rows that the model looks back", "1/mu", y_axis_type="log")
     plot.yaxis.formatter = models.NumeralTickFormatter(format="0,0")
+    plot.yaxis.ticker = models.FixedTicker(ticks=_round_steps(period))
     source = models.ColumnDataSource({"row": _small(rows), "period": _small(period)})
     line = plot.line("row", "period", source=source, color=COLOURS[2], line_width=1.5)
     tips = [("rows", "@row{0,0}"), ("looks back", "@period{0,0} rows")]
     plot.add_tools(models.HoverTool(tooltips=tips, mode="vline", renderers=[line]))
     return plot
+
+
+def _round_steps(values: Array) -> list[float]:
+    """Return 1, 2, 5, 10, ... as far as values go; powers of ten alone where these are many."""
+    finite = values[np.isfinite(values) & (values > 0)]
+    if not len(finite):
+        return []
+    first, last = np.floor(np.log10([finite.min(), finite.max()])).astype(int)
+    steps = (1, 2, 5) if last - first < 2 else (1,)
+    return [float(step * 10.0**power) for power in range(first, last + 2) for step in steps]
 
 
 def _influence(history: History, rows: Array, shares: list[Array], along: Any) -> Any:

@@ -35,7 +35,8 @@ _WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
 _MOMENT = re.compile(
     r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?)(?:\.(\d{1,9}))?)?\s*(Z|[+-]\d\d(?::?\d\d)?)?"
 )
-# a sign of money or %, thousands in groups of three, a decimal comma: 1,234.50  $5  12%  3,75
+# a sign of money or %, thousands in groups of three, a decimal comma, an accountant's minus:
+# 1,234.50  $5  12%  3,75  (1.50)
 _SIGNS = "$\u20ac\u00a3\u00a5\u20b9"
 _DRESSED = re.compile(
     rf"[+-]?[{_SIGNS}]?\s*[+-]?(?:\d{{1,3}}(?:[,.'\u2019\u00a0\u202f]\d{{3}})+|\d+)(?:[.,]\d+)?\s*[{_SIGNS}%]?"
@@ -106,10 +107,14 @@ def reads_as_dressed_number(text: str) -> bool:
 
     Examples
     --------
-    >>> [reads_as_dressed_number(text) for text in ("1,234.50", "$5", "12%", "3,75", "1.5", "A5")]
-    [True, True, True, True, False, False]
+    >>> [reads_as_dressed_number(text) for text in ("1,234.50", "$5", "12%", "3,75", "(1.50)")]
+    [True, True, True, True, True]
+    >>> [reads_as_dressed_number(text) for text in ("1.5", "A5", "(a)")]
+    [False, False, False]
     """
-    if _DRESSED.fullmatch(text.strip()) is None:
+    bare = text.strip()
+    bare = bare[1:-1] if bare[:1] == "(" and bare[-1:] == ")" else bare
+    if _DRESSED.fullmatch(bare) is None:
         return False
     try:
         parse_number(text)
@@ -197,7 +202,8 @@ def label(
     if known is not None and given not in known:
         classes = ", ".join(repr(name) for name in list(known)[:MOST_SHOWN])
         more = f" and {len(known) - MOST_SHOWN} more" if len(known) > MOST_SHOWN else ""
-        message = f"the label {given!r} is not among the classes {classes}{more}"
+        message = f"the label {given!r} is not among the classes {classes}{more}; mend it, or name "
+        message += "all of them, classes=(...)"
         raise FlawError(column, UNKNOWN_CLASS, message)
     return given
 

@@ -27,13 +27,15 @@ from dfop.streams.errors import DataError
 from dfop.streams.layout import SAMPLE, Layout, unique_names
 from dfop.streams.no_text import refuse_no_text
 from dfop.streams.pieces import Judged, UncleanError, from_arrow, from_cells, settle
-from dfop.streams.tally import TOO_MANY_LABELS, Tally, tally
+from dfop.streams.tally import PADDED, TOO_MANY_LABELS, Tally, tally
 
 WRONG_CELLS = "wrong number of cells"
 BOM = b"\xef\xbb\xbf"
 # A file without a line end in so many bytes is no table.
 MAX_ROW = 2**24
 MAX_SAMPLE = 2**25
+SOME = 100
+"""Cells of a column of numbers that are looked at one by one."""
 # A block that holds a bad row is cut in four, and again, down to parts of this size.
 PART = 2**14
 _GAPS = sorted({f(word) for word in GAP_WORDS for f in (str, str.upper, str.title)} | {"NaN"})
@@ -120,7 +122,8 @@ class CsvSource:
         if hasattr(cells, "to_pylist"):
             cells = cells.drop_null()
             if not fully and _all_numbers(cells):
-                return Tally(present=len(cells), numbers=len(cells))
+                padded = sum(PADDED.match(cell) is not None for cell in cells[:SOME].to_pylist())
+                return Tally(present=len(cells), numbers=len(cells), padded=padded)
             if _all_numbers(cells):
                 some = tally(_few_fractions(cells).to_pylist(), typed=False)
                 if some.distinct > TOO_MANY_LABELS:  # then further fractions say no more

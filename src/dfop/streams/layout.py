@@ -78,6 +78,12 @@ def unique_names(names: Sequence[str], source: str) -> tuple[str, ...]:
 def kind_of(column: str, counts: Tally, source: str) -> Kind:
     """Decide what a feature holds; dates, and numbers that are written as text, are refused."""
     if counts.most(counts.numbers):  # also where all is missing
+        if counts.padded:
+            warnings.warn(
+                f"{source}, column {column!r} is learned as numbers, though some begin with 0, as "
+                f"codes do. If they are names, pass kinds={{{column!r}: 'text'}}",
+                stacklevel=2,
+            )
         return "number"
     remedy = f"Pass kinds={{{column!r}: 'number'}} or 'text', whichever they are"
     if counts.most(counts.number_texts):

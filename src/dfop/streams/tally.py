@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from datetime import date, time, timedelta
@@ -27,6 +28,9 @@ MANY_LABELS = 50
 TOO_MANY_LABELS = 1000
 
 
+PADDED = re.compile(r"\s*0[0-9]+\s*$")
+
+
 class Tally(NamedTuple):
     """How many cells of a column are of which kind; missing ones are not counted."""
 
@@ -47,6 +51,8 @@ class Tally(NamedTuple):
     whole_floats: int = 0
     """Whole numbers written as 1.0."""
     distinct: int = 0
+    padded: int = 0
+    """Whole numbers that are written with zeros before them, as codes are: 00123."""
     nones: int = 0
     """Texts "none", which are counted as missing, but may name a class."""
     labels: tuple[Any, ...] = ()
@@ -94,6 +100,7 @@ def tally(cells: Iterable[Any], *, typed: bool) -> Tally:
         found[what] += times
         if what == "numbers":
             value = float(cell)
+            found["padded"] += times * (isinstance(cell, str) and PADDED.match(cell) is not None)
             if len(sizes) < MANY_LABELS:
                 sizes.append(abs(value))
             # most numbers have fractions, which is seen at once
