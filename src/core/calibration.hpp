@@ -5,7 +5,8 @@
 // logistic curve that all classes share, and what the class predicted adds to it:
 //     log odds of right = a lead + b + c lead^2 + a_k lead + b_k,
 // learned by Newton's step on the discounted logistic loss (Platt's scaling, online). Every row
-// teaches the shared curve, so that a class with few rows is as well off as one with many. What is
+// teaches the shared curve, so that a class with few rows is as well off as one with many. Where the
+// curve says too much or too little of the same leads for long, it is corrected (reliability.hpp). What is
 // left is divided among the other classes in proportion to their scores. The predicted class always
 // keeps the largest probability: calibration says how sure, it does not decide.
 #pragma once
@@ -18,13 +19,14 @@
 #include "choice.hpp"
 #include "fields.hpp"
 #include "logistic_curve.hpp"
+#include "reliability.hpp"
 
 namespace dfop {
 
 class Calibration {
 public:
     // Two classes have one score, the margin; more have one score each. Models of before curves were
-    // `shared` go on without: each class has a whole curve of its own.
+    // `shared` go on without: each class has a whole curve of its own, and nothing corrects it.
     explicit Calibration(std::size_t classes, bool shared = true)
         : has_shared_(shared), own_(classes, fresh()) {}
 
@@ -60,7 +62,7 @@ public:
         // Where the curve says less than that, leads still tell rows apart.
         const double ahead = lead(s, top);
         const double least = (kAhead + kTilt * ahead) * r / (1.0 + r);
-        const double right = std::max(logistic(log_odds(ahead, top)), least);
+        const double right = std::max(likely(log_odds(ahead, top)), least);
         for (std::size_t k = 0; k < classes(); ++k)
             p[k] = k == top ? right : (1.0 - right) * (p[k] / others);
     }
@@ -70,10 +72,11 @@ public:
         const std::size_t top = chosen(s);
         const double ahead = lead(s, top);
         const bool right = top == label;
-        own_[top].update(of_class(ahead), logistic(log_odds(ahead, top)), right, kForgetOwn);
-        if (has_shared_)
-            shared_.update(of_all(ahead), logistic(shared_.at(of_all(ahead))), right,
-                           kForgetShared);
+        const double said = log_odds(ahead, top);
+        own_[top].update(of_class(ahead), logistic(said), right, kForgetOwn);
+        if (!has_shared_) return;
+        shared_.update(of_all(ahead), logistic(shared_.at(of_all(ahead))), right, kForgetShared);
+        reliability_.update(said, right);
     }
 
     template <class Self, class Visitor>
@@ -93,6 +96,7 @@ public:
                     [=](std::size_t i) -> auto& { return self->shared_.w[i]; });
         visit.array({"shared/H", {Shared::kEntries}, -1e6, 1e6},
                     [=](std::size_t i) -> auto& { return self->shared_.H[i]; });
+        Reliability::fields(self ? &self->reliability_ : nullptr, part_of(visit, "reliability"));
     }
 
     void settle() const {
@@ -120,6 +124,10 @@ private:
         return has_shared_ ? shared_.at(of_all(lead)) + own : own;
     }
 
+    double likely(double log_odds) const {
+        return has_shared_ ? reliability_.corrected(log_odds) : logistic(log_odds);
+    }
+
     double lead(const double* s, std::size_t top) const {
         double second = classes() == 2 ? 0.0 : -kLargestLead + s[top];
         if (classes() > 2)
@@ -134,6 +142,7 @@ private:
     bool has_shared_;
     Shared shared_{kPrior, kFirstSlope};
     std::vector<Own> own_;
+    Reliability reliability_;
 };
 
 }  // namespace dfop
