@@ -5,9 +5,10 @@
 // model frozen before the row is still off by half of it, on the same side, in the median of the 8
 // rows after. c is the share of shocks that last: about 0 where errors are independent, large where a
 // level walks, and there an innovation that lasts is nothing new. A shock that lasts and stands out
-// of the errors before it rings if its probability is below 1e-3, where c > .1 below 1e-5. One below
-// 1e-5 that does not last, after which errors are as they were, is an outlier: it is counted, it
-// does not ring, and its rows leave the CUSUMs.
+// of the errors before it rings if its probability is below 1e-3, where c > .1 below 1e-5. The row of
+// a shock below 1e-5 never enters the CUSUMs: errors that stay high show in the rows after it. If it does
+// not last, and errors after it are as they were, it is an outlier: it is counted, it does not ring, and
+// those rows leave the CUSUMs too.
 #pragma once
 
 #include <algorithm>
@@ -52,8 +53,10 @@ public:
             shock_ = {p, bounded, usual, 0.0, {}};
             result.shock = true;
         }
-        sizes_.update(bounded, may_ring);
-        squares_.update(bounded, may_ring);
+        if (!(result.shock && severe())) {
+            sizes_.update(bounded, may_ring);
+            squares_.update(bounded, may_ring);
+        }
         if (result.ring == Ring::none && !severe()) result = by_rise(result);
         if (result.ring != Ring::none) restart();
         return result;

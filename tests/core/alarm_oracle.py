@@ -120,7 +120,7 @@ class Alarm:
             before = self.pending["before"] if severe else (copy(self.sizes), copy(self.squares))
             self.pending = {"p": p, "size": size, "usual": usual, "after": [], "before": before}
             freeze = True
-        for rise in (self.sizes, self.squares):
+        for rise in () if freeze and p < 1e-5 else (self.sizes, self.squares):
             rise.update(size, may_ring)
         if not found and not (self.pending and self.pending["p"] < 1e-5):
             rising = [rise.rising for rise in (self.sizes, self.squares) if rise.rings]
