@@ -120,7 +120,7 @@ class Alarm:
             before = self.pending["before"] if severe else (copy(self.sizes), copy(self.squares))
             self.pending = {"p": p, "size": size, "usual": usual, "after": [], "before": before}
             freeze = True
-        for rise in () if freeze and p < 1e-5 else (self.sizes, self.squares):
+        for rise in (self.sizes, self.squares):
             rise.update(size, may_ring)
         if not found and not (self.pending and self.pending["p"] < 1e-5):
             rising = [rise.rising for rise in (self.sizes, self.squares) if rise.rings]
@@ -149,7 +149,7 @@ class Alarm:
         if self.c > 0.1:
             steps = np.abs(np.diff(after))
             return np.median(np.append(steps, steps[-1])) < 2 * shock["usual"]
-        return np.sort(np.abs(after))[6] < 3 * shock["usual"]
+        return np.sort(np.abs(after))[6] < max(3 * shock["usual"], shock["size"] / 6)
 
 
 def copy(rise):
