@@ -74,14 +74,14 @@ def test_with_late_labels_inputs_are_numbered_by_the_row_that_came(face):
 )
 def test_with_late_labels_alarms_are_the_same_for_any_split_and_saved_on_the_way(settings):
     rng = np.random.default_rng(3)
-    X = rng.normal(size=(1000, 3))
-    y = X.sum(axis=1) + rng.normal(size=1000)
-    y[800:] += 10.0
-    X[500:, 2] *= 10
+    X = rng.normal(size=(1600, 3))
+    y = X.sum(axis=1) + rng.normal(size=1600)
+    y[1000:] += 10.0
+    X[1300:, 2] *= 10
 
     def run(edges):
         model = DFOPRegressor(**settings)
-        for start, end in zip([0, *edges], [*edges, 1000], strict=True):
+        for start, end in zip([0, *edges], [*edges, 1600], strict=True):
             rows = np.arange(start, end)
             due = rows[rows >= 7] - 7  # each label comes just before the seventh row after its own
             labels = (due, y[due], due + 7 - start) if len(due) else None
@@ -91,7 +91,7 @@ def test_with_late_labels_alarms_are_the_same_for_any_split_and_saved_on_the_way
 
     whole = run([])
     assert {alarm.kind for alarm in whole.alarms_} > {"inputs"}
-    for edges in ([1, 8, 256, 257, 510, 805, 809], list(range(50, 1000, 50))):
+    for edges in ([1, 8, 256, 257, 1003, 1009, 1311], list(range(100, 1600, 100))):
         assert run(edges).alarms_ == whole.alarms_
 
 
