@@ -19,19 +19,26 @@ class Reliability {
 public:
     static constexpr std::size_t kPieces = 20, kKnots = kPieces + 1;
 
-    // What comes true where `log_odds` are said.
-    double corrected(double log_odds) const { return corrected(log_odds, near(log_odds)); }
+    // What was said, the knots next to it, and what comes true of it.
+    struct Said {
+        double p;
+        std::size_t low;
+        double beyond, corrected;
+    };
+    Said say(double log_odds) const {
+        const double p = logistic(log_odds), at = static_cast<double>(kPieces) * p;
+        const std::size_t low = std::min(static_cast<std::size_t>(at), kPieces - 1);
+        const double beyond = at - static_cast<double>(low);
+        const double offset = (1.0 - beyond) * offsets_[low] + beyond * offsets_[low + 1];
+        return {p, low, beyond, logistic(log_odds + offset)};
+    }
 
-    void update(double log_odds, bool right) {
-        const Near at = near(log_odds);
-        const double q = corrected(log_odds, at), error = (right ? 1.0 : 0.0) - q;
+    void update(const Said& said, bool right) {
+        const double q = said.corrected, error = (right ? 1.0 : 0.0) - q;
         const double curvature = std::max(q * (1.0 - q), kLeastCurvature);
         for (double& weight : weights_) weight -= kForget * weight;
-        for (const auto& [knot, share] : {at.low, at.high}) {
-            weights_[knot] += curvature * share;
-            const double step = error * share / (kPrior + weights_[knot]);
-            offsets_[knot] = std::clamp(offsets_[knot] + step, -kLargest, kLargest);
-        }
+        learn(said.low, 1.0 - said.beyond, curvature, error);
+        learn(said.low + 1, said.beyond, curvature, error);
     }
 
     template <class Self, class Visitor>
@@ -48,23 +55,10 @@ private:
     static constexpr double kLeastCurvature = 0.02, kLargest = 3.0;
     static constexpr double kMostWeight = 1e3;  // no row adds more than 1/4
 
-    struct Share {
-        std::size_t knot;
-        double share;
-    };
-    struct Near {
-        Share low, high;
-    };
-    static Near near(double log_odds) {
-        const double at = static_cast<double>(kPieces) * logistic(log_odds);
-        const std::size_t knot = std::min(static_cast<std::size_t>(at), kPieces - 1);
-        const double beyond = at - static_cast<double>(knot);
-        return {{knot, 1.0 - beyond}, {knot + 1, beyond}};
-    }
-
-    double corrected(double log_odds, const Near& at) const {
-        return logistic(log_odds + (at.low.share * offsets_[at.low.knot] +
-                                    at.high.share * offsets_[at.high.knot]));
+    void learn(std::size_t knot, double share, double curvature, double error) {
+        weights_[knot] += curvature * share;
+        const double step = error * share / (kPrior + weights_[knot]);
+        offsets_[knot] = std::clamp(offsets_[knot] + step, -kLargest, kLargest);
     }
 
     std::array<double, kKnots> offsets_{}, weights_{};
