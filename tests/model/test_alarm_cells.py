@@ -68,7 +68,7 @@ def test_one_outlier_seldom_rings(family):
 
 @pytest.mark.parametrize("size", [1e-300, 1e148])
 def test_louder_noise_is_found_at_targets_of_any_size(size):
-    """Models take targets up to 3e150; the alarm by itself goes further: tests/core/test_watch.py."""
+    """Models take targets up to 3e150; of the alarm by itself see tests/core/test_watch.py."""
     hits = 0
     for seed in SEEDS:
         X, y = series("white", "noise x3", seed)
