@@ -149,7 +149,7 @@ class Alarm:
         if self.c > 0.1:
             steps = np.abs(np.diff(after))
             return np.median(np.append(steps, steps[-1])) < 2 * shock["usual"]
-        return np.sort(np.abs(after))[6] < 3 * shock["usual"]
+        return np.sort(np.abs(after))[6] < max(3 * shock["usual"], shock["size"] / 6)
 
 
 def copy(rise):

@@ -6,8 +6,8 @@
 // rows after. c is the share of shocks that last: about 0 where errors are independent, large where a
 // level walks, and there an innovation that lasts is nothing new. A shock that lasts and stands out
 // of the errors before it rings if its probability is below 1e-3, where c > .1 below 1e-5. One below
-// 1e-5 that does not last, after which errors are as they were, is an outlier: it is counted, it
-// does not ring, and its rows leave the CUSUMs.
+// 1e-5 that does not last, after which errors are as they were, or which dwarfs them, is an outlier: it is
+// counted, it does not ring, and its rows leave the CUSUMs.
 #pragma once
 
 #include <algorithm>
@@ -96,8 +96,9 @@ private:
     static constexpr double kMoreUrgent = 0.1;  // than the shock that is looked back at
     static constexpr double kLasts = 0.5;       // of the error at the shock
     static constexpr double kOftenLasting = 0.1, kMemory = 200.0;
-    static constexpr double kUsual = 3.0;     // times the size of errors before the shock
-    static constexpr double kCalmWalk = 2.0;  // the same, for how far the level goes in a row
+    static constexpr double kUsual = 3.0;        // times the size of errors before the shock
+    static constexpr double kCalmWalk = 2.0;     // the same, for how far the level goes in a row
+    static constexpr double kDwarfed = 1.0 / 6;  // of the error at the shock
 
     struct Shock {
         double p = 1.0, size = 0.0, usual = 0.0, count = 0.0;
@@ -149,8 +150,9 @@ private:
         return {rings ? Ring::jump : Ring::none, rings ? kAfter + 1 : 0, false};
     }
 
-    // Whether the frozen model is about as good after the shock as before: all errors but one are. Where a
-    // level walks no frozen model stays good, but it goes no faster away from it than before.
+    // Whether the frozen model is about as good after the shock as before: all errors but one are, or they
+    // are small beside the shock, which fell into a burst. Where a level walks no frozen model stays good,
+    // but it goes no faster away from it than before.
     bool is_calm() const {
         std::array<double, kAfter> sizes = shock_.after;
         if (lasting_ > kOftenLasting) {
@@ -160,7 +162,7 @@ private:
         for (double& size : sizes) size = std::abs(size);
         if (lasting_ > kOftenLasting) return median(sizes) < kCalmWalk * shock_.usual;
         std::sort(sizes.begin(), sizes.end());
-        return sizes[kAfter - 2] < kUsual * shock_.usual;
+        return sizes[kAfter - 2] < std::max(kUsual * shock_.usual, kDwarfed * shock_.size);
     }
 
     Result by_rise(Result result) const {

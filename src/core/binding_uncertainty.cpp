@@ -119,10 +119,9 @@ nb::object calibrate(Calibration& part, const Matrix& scores, const Labels& labe
             labels.data()[t] >= 0 && static_cast<std::size_t>(labels.data()[t]) < part.classes(),
             "a label is none of the classes");
     std::vector<double> p(n * part.classes());
-    for (std::size_t t = 0; t < n; ++t) {
-        part.probabilities(scores.data() + t * m, p.data() + t * part.classes());
-        part.update(scores.data() + t * m, static_cast<std::size_t>(labels.data()[t]));
-    }
+    for (std::size_t t = 0; t < n; ++t)
+        part.calibrate(scores.data() + t * m, static_cast<std::size_t>(labels.data()[t]),
+                       p.data() + t * part.classes());
     return to_array(std::move(p), {n, part.classes()});
 }
 

@@ -5,7 +5,8 @@
 // logistic curve that all classes share, and what the class predicted adds to it:
 //     log odds of right = a lead + b + c lead^2 + a_k lead + b_k,
 // learned by Newton's step on the discounted logistic loss (Platt's scaling, online). Every row
-// teaches the shared curve, so that a class with few rows is as well off as one with many. What is
+// teaches the shared curve, so that a class with few rows is as well off as one with many. Where the
+// curve says too much or too little of the same leads for long, it is corrected (reliability.hpp). What is
 // left is divided among the other classes in proportion to their scores. The predicted class always
 // keeps the largest probability: calibration says how sure, it does not decide.
 #pragma once
@@ -18,13 +19,14 @@
 #include "choice.hpp"
 #include "fields.hpp"
 #include "logistic_curve.hpp"
+#include "reliability.hpp"
 
 namespace dfop {
 
 class Calibration {
 public:
     // Two classes have one score, the margin; more have one score each. Models of before curves were
-    // `shared` go on without: each class has a whole curve of its own.
+    // `shared` go on without: each class has a whole curve of its own, and nothing corrects it.
     explicit Calibration(std::size_t classes, bool shared = true)
         : has_shared_(shared), own_(classes, fresh()) {}
 
@@ -41,39 +43,15 @@ public:
         return choose([s](std::size_t k) { return s[k]; }, scores(), classes() == 2);
     }
 
-    void probabilities(const double* s, double* p) const {
-        if (classes() == 0) return;
-        const std::size_t top = chosen(s);
-        if (classes() == 1) {
-            p[0] = 1.0;
-            return;
-        }
-        double others = 0.0, largest = 0.0;
-        for (std::size_t k = 0; k < classes(); ++k) {
-            if (k == top) continue;
-            p[k] = classes() == 2 ? 1.0 : kLeast + std::clamp(s[k], 0.0, 1.0);
-            others += p[k];
-            largest = std::max(largest, p[k]);
-        }
-        // The second class gets the share r of the rest; it stays behind if right > r / (1 + r).
-        const double r = largest / others;
-        // Where the curve says less than that, leads still tell rows apart.
-        const double ahead = lead(s, top);
-        const double least = (kAhead + kTilt * ahead) * r / (1.0 + r);
-        const double right = std::max(logistic(log_odds(ahead, top)), least);
-        for (std::size_t k = 0; k < classes(); ++k)
-            p[k] = k == top ? right : (1.0 - right) * (p[k] / others);
-    }
+    void probabilities(const double* s, double* p) const { share(s, say(s), p); }
 
-    void update(const double* s, std::size_t label) {
-        if (classes() < 2) return;
-        const std::size_t top = chosen(s);
-        const double ahead = lead(s, top);
-        const bool right = top == label;
-        own_[top].update(of_class(ahead), logistic(log_odds(ahead, top)), right, kForgetOwn);
-        if (has_shared_)
-            shared_.update(of_all(ahead), logistic(shared_.at(of_all(ahead))), right,
-                           kForgetShared);
+    void update(const double* s, std::size_t label) { learn(say(s), label); }
+
+    // Both, in this order.
+    void calibrate(const double* s, std::size_t label, double* p) {
+        const Said said = say(s);
+        share(s, said, p);
+        learn(said, label);
     }
 
     template <class Self, class Visitor>
@@ -93,6 +71,7 @@ public:
                     [=](std::size_t i) -> auto& { return self->shared_.w[i]; });
         visit.array({"shared/H", {Shared::kEntries}, -1e6, 1e6},
                     [=](std::size_t i) -> auto& { return self->shared_.H[i]; });
+        Reliability::fields(self ? &self->reliability_ : nullptr, part_of(visit, "reliability"));
     }
 
     void settle() const {
@@ -115,9 +94,51 @@ private:
     static Shared::Row of_all(double lead) { return {lead, 1.0, lead * lead}; }
     static Own::Row of_class(double lead) { return {lead, 1.0}; }
 
-    double log_odds(double lead, std::size_t top) const {
-        const double own = own_[top].at(of_class(lead));
-        return has_shared_ ? shared_.at(of_all(lead)) + own : own;
+    // Of a row: the class chosen, how far it leads, and how likely it is right.
+    struct Said {
+        std::size_t top;
+        double ahead;
+        Reliability::Said right;
+    };
+    Said say(const double* s) const {
+        if (classes() < 2) return {};
+        const std::size_t top = chosen(s);
+        const double ahead = lead(s, top);
+        double log_odds = own_[top].at(of_class(ahead));
+        if (has_shared_) log_odds += shared_.at(of_all(ahead));
+        return {top, ahead, reliability_.say(log_odds)};
+    }
+
+    void share(const double* s, const Said& said, double* p) const {
+        if (classes() == 0) return;
+        if (classes() == 1) {
+            p[0] = 1.0;
+            return;
+        }
+        double others = 0.0, largest = 0.0;
+        for (std::size_t k = 0; k < classes(); ++k) {
+            if (k == said.top) continue;
+            p[k] = classes() == 2 ? 1.0 : kLeast + std::clamp(s[k], 0.0, 1.0);
+            others += p[k];
+            largest = std::max(largest, p[k]);
+        }
+        // The second class gets the share r of the rest; it stays behind if right > r / (1 + r).
+        const double r = largest / others;
+        // Where the curve says less than that, leads still tell rows apart.
+        const double least = (kAhead + kTilt * said.ahead) * r / (1.0 + r);
+        const double right = std::max(said.right.corrected, least);
+        for (std::size_t k = 0; k < classes(); ++k)
+            p[k] = k == said.top ? right : (1.0 - right) * (p[k] / others);
+    }
+
+    void learn(const Said& said, std::size_t label) {
+        if (classes() < 2) return;
+        const bool right = said.top == label;
+        own_[said.top].update(of_class(said.ahead), said.right.p, right, kForgetOwn);
+        if (!has_shared_) return;
+        const Shared::Row row = of_all(said.ahead);
+        shared_.update(row, logistic(shared_.at(row)), right, kForgetShared);
+        reliability_.update(said.right, right);
     }
 
     double lead(const double* s, std::size_t top) const {
@@ -134,6 +155,7 @@ private:
     bool has_shared_;
     Shared shared_{kPrior, kFirstSlope};
     std::vector<Own> own_;
+    Reliability reliability_;  // corrects nothing until it is taught
 };
 
 }  // namespace dfop

@@ -6,6 +6,7 @@ from expert_state import bits
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from input_oracle import watched
+from scipy.signal import lfilter
 
 from dfop.core import Watch
 from dfop.model.monitor import at_once
@@ -102,6 +103,37 @@ def test_columns_that_go_on_as_they_were_are_silent(law):
     draw, most = LAWS[law]
     X = [draw(np.random.default_rng(seed), 20_000) for seed in range(3)]
     assert sum(len(see(Watch(rows.shape[1], 0), rows)) for rows in X) <= most
+
+
+def bursts(rng, n):
+    """GARCH(1, 1) of variance 1."""
+    e, rows, variance = rng.normal(size=(n, 5)), np.empty((n, 5)), np.ones(5)
+    for t in range(n):
+        rows[t] = np.sqrt(variance) * e[t]
+        variance = 0.05 + 0.15 * rows[t] ** 2 + 0.8 * variance
+    return rows
+
+
+PERIODS, STEPS = np.array([24, 48, 96, 336, 1000]), np.array([2, 2, 3, 5, 10])
+IN_A_MILLION = {  # what may ring of five columns, of which nothing changes
+    "independent": (lambda rng, n: rng.normal(size=(n, 5)), 5),
+    "AR(.8)": (lambda rng, n: lfilter([1], [1, -0.8], rng.normal(size=(n, 5)), axis=0), 5),
+    "seasonal": (lambda rng, n: 5 * np.sin(2 * np.pi * np.arange(n)[:, np.newaxis] / PERIODS)
+                 + rng.normal(size=(n, 5)), 5),
+    "discrete": (lambda rng, n: rng.integers(0, STEPS, size=(n, 5)).astype(float), 5),
+    "Student-3": (lambda rng, n: rng.standard_t(3, size=(n, 5)), 5),
+    "walks": (walks, 50),
+    "bursts": (bursts, 50),
+    "Cauchy": (lambda rng, n: rng.standard_cauchy(size=(n, 5)), 50),
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("law", IN_A_MILLION)
+def test_few_ring_in_a_million_rows_in_which_nothing_changes(law):
+    draw, most = IN_A_MILLION[law]
+    runs = (draw(np.random.default_rng([700, seed]), 200_000) for seed in range(5))
+    assert sum(len(see(Watch(5, 0), X)) for X in runs) <= most
 
 
 def test_missing_numbers_do_not_move_what_is_normal():

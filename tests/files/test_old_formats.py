@@ -9,7 +9,7 @@ import pytest
 from made import SMALL
 from old_models import MODELS, expected, path_of, plain
 
-from dfop import from_bytes, load, save, to_bytes
+from dfop import DFOPClassifier, from_bytes, load, save, to_bytes
 from dfop.core import Calibration
 from dfop.files.container import pack, unpack
 from mixed_rows import coded_by_hand
@@ -183,6 +183,21 @@ def test_files_of_format_3_stay_readable(case, monkeypatch):
     old, fresh = load(case.path), without_what_experts_made(case.made())
     assert type(old) is type(fresh)
     same(case.go_on(old), case.go_on(fresh), 1e-6)
+
+
+def test_a_file_of_before_probabilities_were_corrected_goes_on_from_its_curves():
+    X, _ = stream()
+    labels = X @ [1.0, 2.0, 3.0, 4.0] > 0
+    model = DFOPClassifier(0.05, monitor=True).fit(X[:200], labels[:200])
+    document, tensors = unpack(to_bytes(model))
+    before = {name: some for name, some in tensors.items() if "/reliability/" not in name}
+    assert len(before) == len(tensors) - 2
+    old = from_bytes(pack(document, before))
+    rest = old.predict_proba_then_learn(X[200:], labels[200:])
+    assert rest[0] == pytest.approx(model.predict_proba(X[200:201])[0], abs=0.05)
+    assert np.mean(rest.argmax(axis=1) == labels[200:]) > 0.9
+    _, learned = unpack(to_bytes(old))
+    assert learned["monitor/calibration 0/reliability/weights"].any()
 
 
 # -- old names --------------------------------------------------------------------------------

@@ -1,5 +1,7 @@
 """The picture of what happened shows what was put into the stream."""
 
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -53,6 +55,31 @@ def test_weights_go_from_the_long_past_to_now(figure):
     effect = np.asarray(load.get_ydata())
     assert effect[0] == pytest.approx(-1.0, abs=0.2)  # over all rows
     assert effect[-1] == pytest.approx(-2.0, abs=0.2)  # now
+
+
+def test_each_point_of_the_past_is_drawn_once(figure):
+    drawn = [line for line in figure.axes[2].lines if len(line.get_xdata()) > 2]
+    assert all((np.diff(line.get_xdata()) < 0).all() for line in drawn)
+
+
+def test_an_alarm_of_inputs_bears_the_name_of_the_column_that_changed():
+    X, y = jumping()
+    X.loc[1000:1499, "$heat$"] *= 10
+    figure = DFOPRegressor(features="linear").fit(X, y).plot()
+    assert {"$heat$", "load"} <= {text.get_text() for text in figure.axes[0].texts}
+
+
+def test_numbers_beside_the_axes_do_not_cover_each_other():
+    X, y = jumping()
+    model = DFOPRegressor(features="linear").fit(X[:600], y[:600])
+    axes = [*model.plot().axes, model.drift_.plot()]
+    for ax in axes:
+        ax.figure.draw_without_rendering()
+        for axis, side in ((ax.xaxis, 0), (ax.yaxis, 1)):
+            ticks = [*axis.get_major_ticks(), *axis.get_minor_ticks()]
+            boxes = [t.label1.get_window_extent() for t in ticks if t.label1.get_text()]
+            ends = sorted((box.min[side], box.max[side]) for box in boxes)
+            assert all(before[1] <= after[0] for before, after in pairwise(ends))
 
 
 @pytest.mark.parametrize("rows", [1, 30])

@@ -36,6 +36,17 @@ def test_random_walks_are_believed_and_the_range_holds_the_truth(mu, seed):
     assert found.verdict.words.startswith("believe it")
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("mu", [0.003, 0.01, 0.02])
+def test_the_default_recommends_within_a_tenth_of_the_truth_on_random_walks(mu, seed):
+    steps = np.random.default_rng([2, seed]).normal(size=(100_000, 5))
+    X, y = noisy(mu * np.cumsum(steps, axis=0), [3, seed])
+    found = DFOPRegressor(fit_intercept=False).fit(X, y).drift_
+    assert found.verdict.believed
+    assert found.mu == pytest.approx(mu, rel=0.1)
+
+
 def test_frequent_jumps_are_not_believed_and_the_best_expert_is_recommended():
     weights = np.repeat(np.random.default_rng(2).normal(size=(40, 5)), 500, axis=0)
     found = drift(weights)

@@ -69,6 +69,32 @@ def test_with_late_labels_inputs_are_numbered_by_the_row_that_came(face):
     assert from_bytes(to_bytes(late)).alarms_ == late.alarms_
 
 
+@pytest.mark.parametrize(
+    "settings", [{"features": "linear"}, {"forgetting": 0.02, "monitor": True}]
+)
+def test_with_late_labels_alarms_are_the_same_for_any_split_and_saved_on_the_way(settings):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(1600, 3))
+    y = X.sum(axis=1) + rng.normal(size=1600)
+    y[1000:] += 10.0
+    X[1300:, 2] *= 10
+
+    def run(edges):
+        model = DFOPRegressor(**settings)
+        for start, end in zip([0, *edges], [*edges, 1600], strict=True):
+            rows = np.arange(start, end)
+            due = rows[rows >= 7] - 7  # each label comes just before the seventh row after its own
+            labels = (due, y[due], due + 7 - start) if len(due) else None
+            model.predict_pending(X[rows], keys=rows, time=SECONDS[rows], labels=labels)
+            model = from_bytes(to_bytes(model))
+        return model
+
+    whole = run([])
+    assert {alarm.kind for alarm in whole.alarms_} > {"inputs"}
+    for edges in ([1, 8, 256, 257, 1003, 1009, 1311], list(range(100, 1600, 100))):
+        assert run(edges).alarms_ == whole.alarms_
+
+
 def test_a_filter_without_alarms_takes_no_time():
     with pytest.raises(ValueError, match="monitor=True"):
         DFOPRegressor(forgetting=0.01).fit(np.ones((2, 1)), np.ones(2), time=[0, 1])

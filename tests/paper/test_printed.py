@@ -78,6 +78,19 @@ def test_corrected_counts_differ_from_the_printed_where_marks_are_wrong():
     assert {m for m in corrected if corrected[m] != printed.PRINTED_COUNTS[m]} == wrong
 
 
+def test_marks_of_1nn_win_do_not_add_up_to_what_is_printed_below_them():
+    known = printed.scores("classification")
+    marks = [known[stream, "1NN-win"].dfop_is for stream in NAMES]
+    assert tuple(map(marks.count, ("better", "", "worse"))) == (15, 3, 2)
+    assert printed.PRINTED_COUNTS["1NN-win"] == (14, 4, 2)
+
+
+def test_the_table_has_twelve_synthetic_streams_where_the_text_speaks_of_thirteen():
+    """SEA, hyperplane "and another 11"; the streams of the world come last, from Chess on."""
+    assert NAMES[:2] == ["SEA", "hyperplane"]
+    assert NAMES.index("Chess") == 12
+
+
 def test_wrong_marks_contradict_the_printed_means():
     known = printed.scores("classification")
     for stream, method in printed.WRONG_MARKS:

@@ -71,6 +71,9 @@ def read_monitor(target: Target, features: int, described: Any, reading: Reading
             continue
         if part == "intervals":  # of before they knew of targets that come late
             state.setdefault("lateness", np.zeros(()))
+        if "shared/w" in state and "reliability/offsets" not in state:  # before it was corrected
+            fresh = what.state()
+            state |= {name: fresh[name] for name in fresh if name.startswith("reliability/")}
         what.restore(state)
     monitor.rows, monitor.came = whole(described["rows"]), whole(described["came"])
     monitor.time = _read_time(described["time"])

@@ -6,12 +6,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .plotting import COLOURS, GREY, axes_or_new, draw_lines
+from dfop.rows.extras import need
+
+from .plotting import COLOURS, GREY, axes_or_new, draw_lines, name_decades
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from .drift import DriftSpectrum
+
+
+_NAMED_ABOVE = 0.76
+"""What is drawn is named in the picture above this share of its height."""
 
 
 def draw_spectrum(ax: Axes | None, drift: DriftSpectrum) -> Axes:
@@ -22,7 +28,7 @@ def draw_spectrum(ax: Axes | None, drift: DriftSpectrum) -> Axes:
     order = order[drift.forgetting[order] > 0]
     mu, errors, fitted = drift.forgetting[order], drift.errors[order], drift.fitted[order]
     style = "-" if verdict.believed else ":"
-    ax.plot(mu, fitted, style, color=COLOURS[1], linewidth=1.5, zorder=2)
+    [curve] = ax.plot(mu, fitted, style, color=COLOURS[1], linewidth=1.5, zorder=2)
     ax.plot(mu, errors, "o", color=COLOURS[0], markersize=5, zorder=3)
     ax.set_xscale("log")
     if errors.min() > 0:
@@ -30,8 +36,9 @@ def draw_spectrum(ax: Axes | None, drift: DriftSpectrum) -> Axes:
         # what was measured decides the axis: a formula that fails may be anywhere
         room = (errors.max() / errors.min()) ** 0.4  # above, for the names
         ax.set_ylim(errors.min() / 1.15, errors.max() * 1.2 * room)
-        for axis_formatter in (ax.yaxis.set_major_formatter, ax.yaxis.set_minor_formatter):
-            axis_formatter("{x:g}")
+        below = need("matplotlib.patches", extra="plot", purpose="drawing").Rectangle
+        curve.set_clip_path(below((0, 0), 1, _NAMED_ABOVE, transform=ax.transAxes))
+        name_decades(ax.yaxis)
     left, right = mu[0] / 1.6, mu[-1] * 1.6
     ax.set_xlim(left, right)
     low, high = max(verdict.low, left), min(verdict.high, right)

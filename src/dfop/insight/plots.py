@@ -15,7 +15,16 @@ from dfop.model.movement import compared_experts, linear_forgetters
 from .drift import DriftSpectrum
 from .experts import bank_of, weights_of
 from .looks import effective_forgetting
-from .plotting import COLOURS, GREY, axes_or_new, draw_lines, mark_alarms, name_ends, panels
+from .plotting import (
+    COLOURS,
+    GREY,
+    axes_or_new,
+    draw_lines,
+    mark_alarms,
+    name_decades,
+    name_ends,
+    panels,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -145,6 +154,8 @@ def draw_weights_over_past(ax: Axes, model: Model) -> Axes:
     experts = [k for k in linear_forgetters(bank) if bank.features * bank.experts[k][1] < 0.5]
     experts = sorted(experts, key=lambda k: bank.experts[k][1]) or linear_forgetters(bank)
     spread = _spread(bank, compared_experts(bank)[1])
+    # of those that look back to the first row only the slowest is shown
+    experts = experts[:1] + [k for k in experts[1:] if bank.experts[k][1] * total > 1.0]
     back = np.array([1.0 / max(bank.experts[k][1], 1.0 / total) for k in experts])
     effects = np.array(
         [_added(bank.coefficients(k)[0][model.counted_outputs]) * spread for k in experts]
@@ -158,7 +169,7 @@ def draw_weights_over_past(ax: Axes, model: Model) -> Axes:
     ax.axhline(0, color=GREY, linewidth=0.6, zorder=0)
     ax.set_xscale("log")
     ax.invert_xaxis()
-    ax.xaxis.set_major_formatter("{x:,.0f}")
+    name_decades(ax.xaxis)
     name_ends(ax, ends)
     shown = "" if len(order) == len(names) else f", the {len(order)} largest"
     ax.set_title(f"Weights, from the long past to now{shown}", loc="left", fontsize=10)
@@ -217,7 +228,8 @@ def _clear(alarm: Alarm) -> dict[str, float]:
 
 
 def _name_of(alarm: Alarm) -> str:
-    return next(iter(_clear(alarm)), "")[:LONGEST_NAME]
+    """Return the column that changed, or whose weight moved most."""
+    return next(iter(alarm.columns or _clear(alarm)), "")[:LONGEST_NAME]
 
 
 def _effects(model: Model) -> Effects:

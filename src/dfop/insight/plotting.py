@@ -16,6 +16,7 @@ from dfop.rows.extras import need
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "axes_or_new",
     "draw_lines",
     "mark_alarms",
+    "name_decades",
     "name_ends",
     "new_axes",
     "panels",
@@ -255,6 +257,7 @@ def mark_alarms(ax: Axes, alarms: Sequence[tuple[int, str]]) -> None:
     >>> [text.get_text() for text in ax.texts]
     ['speed']
     """
+    outlined = _need("matplotlib.patheffects").withStroke(linewidth=2.5, foreground="white")
     for row, name in alarms:
         ax.axvline(row, color=COLOURS[1], linestyle="--", linewidth=0.8, zorder=0, gid=_ALARM)
         if name and len(alarms) <= MANY:
@@ -269,7 +272,34 @@ def mark_alarms(ax: Axes, alarms: Sequence[tuple[int, str]]) -> None:
                 fontsize=8,
                 color=COLOURS[1],
                 parse_math=False,  # a column may be called $x$
+                path_effects=[outlined],
             )
+
+
+def name_decades(axis: Axis) -> None:
+    """Write 1, 2, 5, 10, ... beside a logarithmic axis; within a decade a few more.
+
+    Parameters
+    ----------
+    axis : matplotlib Axis
+        Whose scale is logarithmic, and whose limits are set.
+
+    Examples
+    --------
+    >>> _, [ax] = panels(1, 1, 4, 3)
+    >>> ax.set_xscale("log")
+    >>> ax.set_xlim(30, 700)
+    (30, 700)
+    >>> name_decades(ax.xaxis)
+    >>> [f"{at:g}" for at in ax.get_xticks() if 30 <= at <= 700]
+    ['50', '100', '200', '500']
+    """
+    ticker = _need("matplotlib.ticker")
+    low, high = sorted(axis.get_view_interval())
+    named = (1.0, 2.0, 5.0) if high > 10 * low else (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)
+    axis.set_major_locator(ticker.LogLocator(subs=named, numticks=7))
+    axis.set_major_formatter("{x:,.6g}")
+    axis.set_minor_locator(ticker.NullLocator())
 
 
 def named_lines(ax: Axes) -> list[Any]:

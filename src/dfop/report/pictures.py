@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dfop.insight.plotting import COLOURS, GREY, name_ends, panels
+from dfop.insight.plotting import COLOURS, GREY, name_decades, name_ends, panels
 from dfop.rows.extras import need
 
 from .curves import (
@@ -140,7 +140,7 @@ def draw_forgetting(ax: Axes, history: History) -> None:
     finite = np.isfinite(periods)
     ax.plot(rows[finite], periods[finite], color=COLOURS[2], linewidth=1.8)
     ax.set_yscale("log")
-    _name_decades(ax)
+    name_decades(ax.yaxis)
     ax.set_ylabel("looks back (1/mu), rows")
     if finite.any():
         _few_decades(ax, periods[finite])
@@ -247,18 +247,10 @@ def _fit_y(ax: Axes, values: Array, *, log: bool) -> None:
     if log and low > 0 and high > 30 * low:
         ax.set_yscale("log")
         ax.set_ylim(low / 1.3, high * 1.3)
-        _name_decades(ax)
+        name_decades(ax.yaxis)
         return
     room = 0.06 * (high - low) or 0.05 * (abs(high) or 1.0)
     ax.set_ylim(max(low - room, 0.0), high + room)
-
-
-def _name_decades(ax: Axes) -> None:
-    """Write 1, 2, 5, 10, ... beside a logarithmic axis."""
-    ticker = need("matplotlib.ticker", extra="report")
-    ax.yaxis.set_major_locator(ticker.LogLocator(subs=(1.0, 2.0, 5.0), numticks=7))
-    ax.yaxis.set_major_formatter(_formatter("{:,.6g}"))
-    ax.yaxis.set_minor_locator(ticker.NullLocator())
 
 
 def _few_decades(ax: Axes, values: Array) -> None:
