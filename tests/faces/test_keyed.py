@@ -112,6 +112,27 @@ def test_the_idlest_key_goes_first_however_rows_are_cut(seed, most, expire):
         same(keyed[k].coef_, model.coef_)
 
 
+@settings(max_examples=10, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), bounded=st.booleans())
+def test_keys_are_told_the_idlest_first_also_where_others_took_their_place(seed, bounded):
+    """Against an ordered dict, by which the last heard of comes last."""
+    rng = np.random.default_rng(seed)
+    keyed, heard = Keyed(DFOPRegressor(0.01), expire=10**6 if bounded else None), {}
+    for _ in range(12):
+        keys = rng.integers(0, 40, 30)
+        keyed.partial_fit(keys, np.ones((30, 1)), np.ones(30))
+        for k in keys.tolist():
+            heard[k] = heard.pop(k, 0) + 1
+        gone = rng.integers(0, 40, 5)
+        keyed.forget(gone)
+        for k in gone.tolist():
+            heard.pop(k, None)
+        if rng.random() < 0.3:
+            keyed = Keyed.from_bytes(keyed.to_bytes())
+        assert list(keyed) == list(heard)
+        assert len(keyed) == len(heard)
+
+
 def test_keys_expire_by_the_clock():
     keyed = Keyed(DFOPRegressor(half_life("10d")), expire="30d")
     day = np.datetime64("2024-01-01") + np.arange(40).astype("m8[D]")
