@@ -41,7 +41,10 @@ def accuracy(model, X, y, trials):
     return 100 * np.mean(shares)
 
 
-@pytest.mark.parametrize("name", SIX)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=[pytest.mark.slow] * (n in ("mg-2c-2d", "g-2c-2d"))) for n in SIX],
+)
 def test_window_neighbour_within_three_tenths_of_the_paper(published, name):
     X, y = published(name)
     ours = accuracy(WindowNeighbour(100), X, y, trials=10 if len(X) < 50_000 else 3)

@@ -267,7 +267,7 @@ def uninterrupted(tmp_path_factory):
     return slow_comparison(1, tmp_path_factory.mktemp("uninterrupted") / "run.jsonl")
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_killed_comparison_continues(tmp_path, jobs, uninterrupted):
     path = tmp_path / "run.jsonl"
 

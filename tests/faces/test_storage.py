@@ -200,9 +200,11 @@ def test_a_guarantee_is_kept_by_sparse_rows_files_and_splits(rng):
     assert np.array_equal(together, np.concatenate(cut))
     assert parts.storage_error_ == whole.storage_error_
     rows = np.column_stack([np.ones(300), X.toarray()])
-    R = (rows * (0.999 ** np.arange(300)[::-1])[:, np.newaxis]).T @ rows
     B = whole.__dfop_model__().engine.root()
-    spectrum = np.linalg.eigvalsh(R - B.T @ B)
+    span = np.linalg.qr(np.vstack([rows, B]).T)[0]  # outside it R and B'B are 0
+    seen, kept = rows @ span, B @ span
+    R = (seen * (0.999 ** np.arange(300)[::-1])[:, np.newaxis]).T @ seen
+    spectrum = np.linalg.eigvalsh(R - kept.T @ kept)
     assert spectrum[0] > -1e-9
     assert 0.0 < spectrum[-1] <= whole.storage_error_ * (1.0 + 1e-9)
 
