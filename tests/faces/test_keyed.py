@@ -300,6 +300,7 @@ BAD = [
     (lambda k, X, y: (["a", "b"], X[:2], y[:2]), "whole numbers before"),
     (lambda k, X, y: ([1, 2, 3], X[:2], y[:2]), "one per row"),
     (lambda k, X, y: ([1, 2], X[:2, :3], y[:2]), "features"),
+    (lambda k, X, y: ([1, 2], np.ones((2, 5)), y[:2]), "features"),
     (lambda k, X, y: ([1, 2], [["a", 1, 2, 3], ["b", 1, 2, 3]], y[:2]), "before.*text"),
     (lambda k, X, y: ([1, 2], X[:2] * np.inf, y[:2]), "infinit"),
     (lambda k, X, y: ([1, 2], X[:2], [1.0, np.nan]), "NaN"),
@@ -318,6 +319,18 @@ def test_bad_input_changes_nothing(bad, message):
     if "before" not in message and "features" not in message and "shape" not in message:
         with pytest.raises(ValueError, match=message):
             Keyed(DFOPRegressor(0.01)).partial_fit(*bad(key, X, y))
+
+
+@pytest.mark.parametrize("names", [("a", "other"), ("a", "b", "more"), ("a",)])
+def test_columns_of_other_names_change_nothing(names):
+    keyed = Keyed(DFOPRegressor(0.01))
+    keyed.partial_fit([1, 2], pd.DataFrame(np.ones((2, 2)), columns=["a", "b"]), np.ones(2))
+    before = keyed.to_bytes()
+    with pytest.raises(ValueError, match="columns"):
+        keyed.partial_fit(
+            [1], pd.DataFrame(np.ones((1, len(names))), columns=list(names)), np.ones(1)
+        )
+    assert keyed.to_bytes() == before
 
 
 def test_time_that_runs_backwards_within_a_key_changes_nothing():
