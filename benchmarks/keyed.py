@@ -138,8 +138,9 @@ def main() -> None:
     parser.add_argument("--river", type=int, default=2_000, help="keys of the dicts of models")
     given = parser.parse_args()
     lines = [
-        f"{FEATURES} features; {platform.machine()}, {os.cpu_count()} cores, one used; load "
-        f"{os.getloadavg()[0]:.1f} at the start. Rows a second of the processor, of the first row "
+        f"{FEATURES} features, {given.rows:,} later rows; {platform.machine()}, "
+        f"{os.cpu_count()} cores, one used; load {os.getloadavg()[0]:.1f} at the start. "
+        "Rows a second of the processor, of the first row "
         "of every key and of later ones; MB of the store as it counts itself, and as the process "
         "grew.",
         "",
