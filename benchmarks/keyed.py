@@ -53,11 +53,11 @@ def pace(keyed: Keyed, batches: list[np.ndarray], rng: np.random.Generator, cloc
 pace.now = 0.0
 
 
-def of_keyed(count: int, rows: int, rule: object) -> str:
+def of_keyed(count: int, rows: int, rule: object, expire: int | None = None) -> str:
     rng = np.random.default_rng(0)
     before = resident_bytes()
     clock = not isinstance(rule, float | str)
-    keyed = Keyed(DFOPRegressor(rule))
+    keyed = Keyed(DFOPRegressor(rule), expire=expire)
     order = rng.permutation(count)
     first = pace(keyed, np.array_split(order, max(1, count // BATCH)), rng, clock)
     draws = [rng.integers(0, count, BATCH) for _ in range(max(1, rows // BATCH))]
@@ -65,6 +65,7 @@ def of_keyed(count: int, rows: int, rule: object) -> str:
     assert len(keyed) == count
     grown = (resident_bytes() - before) / 2**20
     kind = "clock" if clock else rule if isinstance(rule, str) else f"mu {rule:g}"
+    kind += "" if expire is None else ", keys may expire"
     return (
         f"| Keyed, {kind} | {count:,} | {first:,.0f} | {later:,.0f} | {keyed.bytes_per_key_} | "
         f"{keyed.memory_bytes_ / 2**20:,.0f} | {grown:,.0f} |"
@@ -137,8 +138,9 @@ def main() -> None:
     parser.add_argument("--river", type=int, default=2_000, help="keys of the dicts of models")
     given = parser.parse_args()
     lines = [
-        f"{FEATURES} features; {platform.machine()}, {os.cpu_count()} cores, one used; load "
-        f"{os.getloadavg()[0]:.1f} at the start. Rows a second of the processor, of the first row "
+        f"{FEATURES} features, {given.rows:,} later rows; {platform.machine()}, "
+        f"{os.cpu_count()} cores, one used; load {os.getloadavg()[0]:.1f} at the start. "
+        "Rows a second of the processor, of the first row "
         "of every key and of later ones; MB of the store as it counts itself, and as the process "
         "grew.",
         "",
@@ -147,6 +149,7 @@ def main() -> None:
     ]
     for count in (1, 1000, 100_000, given.keys):
         lines.append(alone(of_keyed, count, given.rows, 0.001))
+    lines.append(alone(of_keyed, given.keys, given.rows, 0.001, 10 * given.rows))
     lines.append(alone(of_keyed, given.keys, given.rows, half_life("1h")))
     lines.append(alone(of_keyed, given.keys // 10, given.rows // 4, "few"))
     for name, make in DICTS.items():

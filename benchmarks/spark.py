@@ -1,7 +1,8 @@
 """Spark against one process on a stored stream, and models per key of an endless one.
 
 ``python benchmarks/spark.py [rows [rows of a micro-batch]]`` writes benchmarks/results-spark.md,
-anew with each measurement. 10^8 rows take 10 GB in the folder for temporary files while it runs.
+anew with each measurement. 10^8 rows, as many as there are unless it is told otherwise, take 10 GB
+in the folder for temporary files while it runs, and about half an hour of two busy cores.
 """
 
 from __future__ import annotations
@@ -171,7 +172,9 @@ class Page:
 
 def main(rows: int = 100_000_000, micro_batch: int = 400_000) -> None:
     page = Page()
-    page.add("# Spark, as measured by `make bench-spark`", "",
+    page.add("# Spark against one process", "",
+             f"Written by `python benchmarks/spark.py {rows:.0e}`; "
+             "`make bench-spark` takes 1e+08.", "",
              f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.0f} at the start: above the "
              "number of cores, other programs had most of the machine.", "",
              "A model per key, 10 features, two cores, the second of two micro-batches:", "",

@@ -56,6 +56,17 @@ double power_of(std::int16_t exponent) {
     return std::bit_cast<double>(static_cast<std::uint64_t>(bounded + kBias) << kMantissa);
 }
 
+// Up to a tile of numbers: a call for so few would cost more than they do.
+inline void copy_tile(const double* from, std::size_t count, double* to) {
+    switch (count) {
+        case 4: std::memcpy(to, from, 4 * sizeof(double)); return;
+        case 3: to[2] = from[2]; [[fallthrough]];
+        case 2: std::memcpy(to, from, 2 * sizeof(double)); return;
+        default: *to = *from;
+    }
+}
+static_assert(kTile == 4);
+
 }  // namespace
 
 std::size_t Filter::packed_size() const {
@@ -66,8 +77,11 @@ std::size_t Filter::packed_size() const {
 void Filter::pack(double* to) const {
     const std::size_t d = dimension();
     for (std::size_t j = 1; j < d; ++j)
-        for (std::size_t i = 0; i < j; i += kTile)
-            to = std::copy_n(U_.data() + tile_offset(i, j), std::min(kTile, j - i), to);
+        for (std::size_t i = 0; i < j; i += kTile) {
+            const std::size_t count = std::min(kTile, j - i);
+            copy_tile(U_.data() + tile_offset(i, j), count, to);
+            to += count;
+        }
     to = std::copy_n(D_.data(), d, to);
     to = std::copy_n(limit_.data(), d, to);
     for (std::size_t k = 0; k < outputs_; ++k) to = std::copy_n(W_.data() + k * padded(), d, to);
@@ -87,8 +101,11 @@ void Filter::unpack(const double* from) {
         from += n;
     };
     for (std::size_t j = 1; j < d; ++j)
-        for (std::size_t i = 0; i < j; i += kTile)
-            take(U_.data() + tile_offset(i, j), std::min(kTile, j - i));
+        for (std::size_t i = 0; i < j; i += kTile) {
+            const std::size_t count = std::min(kTile, j - i);
+            copy_tile(from, count, U_.data() + tile_offset(i, j));
+            from += count;
+        }
     take(D_.data(), d);
     take(limit_.data(), d);
     for (std::size_t k = 0; k < outputs_; ++k) take(W_.data() + k * padded(), d);

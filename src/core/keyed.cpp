@@ -4,21 +4,15 @@
 #include <bit>
 #include <cmath>
 #include <functional>
-#include <new>
 #include <utility>
-
-#if __has_include(<sys/mman.h>)
-#include <sys/mman.h>
-#endif
 
 namespace dfop {
 namespace {
 
 // How many rows ahead memory is asked for: records while one is learned; places in the table, then
-// entries, then their neighbours in the list while one is placed.
+// entries, then their neighbours in the list while one is placed. Records from 3 to 16 rows ahead, into
+// the second cache or for writing, made no difference that could be told from chance.
 constexpr std::size_t kAhead = 6, kPlaces = 24, kEntries = 16, kNeighbours = 8;
-
-constexpr std::size_t kLargePage = std::size_t{1} << 21;
 
 // Mixes the bits of a number, so that neighbours are far from each other (splitmix64).
 std::uint64_t mixed(std::uint64_t x) {
@@ -87,41 +81,45 @@ void KeyedStore::erase(Entry entry) {
 
 void KeyedStore::grow_table() {
     table_.assign(2 * table_.size(), kNone);
-    for (Entry entry = first_; entry != kNone; entry = idle_[entry].after) insert(entry);
+    for (Entry entry = 0; entry < idle_.size(); ++entry)
+        if (held(entry)) insert(entry);
 }
 
 // -- the list of keys, the idlest first -------------------------------------------------------------
 
+// The same order without a list.
+std::vector<KeyedStore::Entry> KeyedStore::by_idleness() const {
+    std::vector<Entry> entries;
+    entries.reserve(size_);
+    for (Entry entry = 0; entry < idle_.size(); ++entry)
+        if (held(entry)) entries.push_back(entry);
+    std::sort(entries.begin(), entries.end(),
+              [&](Entry a, Entry b) { return idle_[a].touched < idle_[b].touched; });
+    return entries;
+}
+
 void KeyedStore::unlink(Entry entry) {
+    if (!bounded()) return;
     const Idle& idle = idle_[entry];
     (idle.before == kNone ? first_ : idle_[idle.before].after) = idle.after;
     (idle.after == kNone ? last_ : idle_[idle.after].before) = idle.before;
 }
 
 void KeyedStore::append(Entry entry) {
+    if (!bounded()) return;
     idle_[entry].before = last_;
     idle_[entry].after = kNone;
     (last_ == kNone ? first_ : idle_[last_].after) = entry;
     last_ = entry;
 }
 
-// Where keys are many, each row is in another page of memory, and finding small pages takes longer
-// than learning the row. Pages that are not used take nothing.
-std::unique_ptr<double[], KeyedStore::Release> KeyedStore::new_chunk() const {
+// A store of few keys keeps to small pages.
+KeyedStore::Chunk KeyedStore::new_chunk() const {
     const std::size_t bytes = kChunk * stride_ * sizeof(double);
-    std::unique_ptr<double[], Release> chunk(
-        static_cast<double*>(::operator new(bytes, std::align_val_t{kLargePage})));
-#ifdef MADV_HUGEPAGE
-    if (!chunks_.empty()) madvise(chunk.get(), bytes, MADV_HUGEPAGE);
-#endif
-    return chunk;
+    return Chunk(static_cast<double*>(allocate_large(bytes, !chunks_.empty())));
 }
 
-void KeyedStore::Release::operator()(double* chunk) const {
-    ::operator delete(chunk, std::align_val_t{kLargePage});
-}
-
-KeyedStore::Entry KeyedStore::open(const Keys& keys, std::size_t t) {
+KeyedStore::Entry KeyedStore::open(const Keys& keys, std::size_t t, double touched) {
     if (bounds_.most_keys > 0 && size_ == bounds_.most_keys) {
         give_up(first_);
         ++evicted_;
@@ -138,6 +136,7 @@ KeyedStore::Entry KeyedStore::open(const Keys& keys, std::size_t t) {
     }
     idle_[entry].key = key_of(keys, t);
     if (text_) names_[entry] = keys.texts[t];
+    idle_[entry].touched = touched;
     append(entry);
     if (4 * ++size_ > 3 * table_.size())
         grow_table();
@@ -151,6 +150,7 @@ void KeyedStore::give_up(Entry entry) {
     unlink(entry);
     late_.erase(entry);
     if (text_) std::string().swap(names_[entry]);
+    idle_[entry].touched = kNever;
     free_.push_back(entry);
     --size_;
 }
@@ -188,6 +188,7 @@ void KeyedStore::prefetch_places(const Keys& keys, std::size_t t) const {
         return t + ahead < keys.count ? table_[hash_of(keys, t + ahead) & mask] : kNone;
     };
     if (const Entry entry = likely(kEntries); entry != kNone) __builtin_prefetch(&idle_[entry]);
+    if (!bounded()) return;
     if (const Entry entry = likely(kNeighbours); entry != kNone) {
         const Idle& idle = idle_[entry];
         if (idle.before != kNone) __builtin_prefetch(&idle_[idle.before]);
@@ -206,8 +207,8 @@ void KeyedStore::place(const Keys& keys, Times times, std::int64_t* entries, std
         Entry entry = lookup(keys, t);
         fresh[t] = entry == kNone;
         if (fresh[t]) {
-            entry = open(keys, t);
-        } else if (entry != last_) {
+            entry = open(keys, t, rows_);
+        } else if (bounded() && entry != last_) {
             unlink(entry);
             append(entry);
         }
@@ -371,8 +372,8 @@ void KeyedStore::grow(std::size_t features, std::size_t classes, std::size_t mos
 
 double KeyedStore::limited_rows() const {
     double sum = 0.0;
-    for (Entry entry = first_; entry != kNone; entry = idle_[entry].after)
-        sum += fresh_.limited_rows(record(entry));
+    for (Entry entry = 0; entry < idle_.size(); ++entry)
+        if (held(entry)) sum += fresh_.limited_rows(record(entry));
     return sum;
 }
 
@@ -389,7 +390,7 @@ KeyedStore::Snapshot KeyedStore::snapshot() const {
     Snapshot out;
     out.rows = rows_, out.now = now_, out.evicted = evicted_, out.expired = expired_;
     out.tickets = tickets_;
-    for (Entry entry = first_; entry != kNone; entry = idle_[entry].after) {
+    for (const Entry entry : by_idleness()) {
         const Idle& idle = idle_[entry];
         if (text_)
             out.texts.push_back(names_[entry]);
@@ -417,9 +418,10 @@ void KeyedStore::restore(const Snapshot& in) {
     for (const std::int64_t ticks : in.ticks) by_ticks_ |= ticks != 0;
     for (std::size_t t = 0; t < keys.count; ++t) {
         hold(lookup(keys, t) == kNone, "keys: the same key twice");
-        const Entry entry = open(keys, t);
+        hold(in.touched[t] > kNever && (t == 0 || in.touched[t] > in.touched[t - 1]),
+             "keys out of the order in which they were heard of");
+        const Entry entry = open(keys, t, in.touched[t]);
         set_last(entry, {in.seconds[t], in.ticks[t]});
-        idle_[entry].touched = in.touched[t];
         const double* from = in.records.data() + t * record_size_;
         working_.unpack(from);
         working_.check();

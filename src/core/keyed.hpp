@@ -2,8 +2,9 @@
 // it is unpacked into the one that works (KeyedModel), so a key costs its record, its entry and its
 // place in the table of keys, and the bits are those of a model of its own.
 //
-// Keys form a list in the order in which they were last heard of. From its end they are given up
-// where they have been idle for too long, or where a new key finds the store full. All of it is
+// Where the store is bounded, keys form a list in the order in which they were last heard of. From its
+// end they are given up where they have been idle for too long, or where a new key finds the store
+// full. Without bounds there is no list: to keep it takes two more places of memory a row. All of it is
 // decided row by row, so it does not depend on how rows are cut into calls: `place` decides for
 // some rows which entry each uses and whether it begins anew, `learn` then goes through them.
 #pragma once
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "keyed_model.hpp"
+#include "large_pages.hpp"
 
 namespace dfop {
 
@@ -127,17 +129,19 @@ public:
 private:
     using Entry = std::uint32_t;
     static constexpr Entry kNone = 0xffffffff;
+    static constexpr double kNever = 0.0;         // rows are counted from 1
     static constexpr std::size_t kChunk = 16384;  // records that are allocated together
     static constexpr std::size_t kLine = 64 / sizeof(double);  // doubles of a line of the cache
 
     struct Release {
-        void operator()(double* chunk) const;
+        void operator()(double* chunk) const { release_large(chunk); }
     };
+    using Chunk = std::unique_ptr<double[], Release>;
     struct Idle {
-        std::int64_t key;   // a number, or the hash of a text
-        std::int64_t last;  // when its last row came: seconds as a double, or ticks
-        double touched;     // which of all rows that was
-        Entry before, after;
+        std::int64_t key;     // a number, or the hash of a text
+        std::int64_t last;    // when its last row came: seconds as a double, or ticks
+        double touched;       // which of all rows that was; kNever where the entry is free
+        Entry before, after;  // kNone where there are no bounds
     };
     struct Late {
         double now = 0.0;  // log of the product of discounts
@@ -153,10 +157,15 @@ private:
     void insert(Entry entry);
     void erase(Entry entry);
     void grow_table();
-    Entry open(const Keys& keys, std::size_t t);
+    Entry open(const Keys& keys, std::size_t t, double touched);
     void give_up(Entry entry);
     void give_up_idle();
     void prefetch_places(const Keys& keys, std::size_t t) const;
+    bool bounded() const {
+        return bounds_.most_keys > 0 || bounds_.idle_rows > 0.0 || bounds_.idle_time > 0.0;
+    }
+    bool held(Entry entry) const { return idle_[entry].touched != kNever; }
+    std::vector<Entry> by_idleness() const;
     void unlink(Entry entry);
     void append(Entry entry);
     double* record(Entry entry) { return chunks_[entry / kChunk].get() + entry % kChunk * stride_; }
@@ -166,7 +175,7 @@ private:
     static constexpr std::size_t stride_of(std::size_t size) {
         return (size + kLine - 1) / kLine * kLine;
     }
-    std::unique_ptr<double[], Release> new_chunk() const;
+    Chunk new_chunk() const;
     Moment last_of(Entry entry) const;
     void set_last(Entry entry, const Moment& moment);
     void bring(Entry entry, bool fresh);
@@ -180,11 +189,11 @@ private:
     Bounds bounds_;
     std::size_t record_size_, stride_;  // a record begins with a line of the cache
     std::size_t size_ = 0;
-    std::vector<std::unique_ptr<double[], Release>> chunks_;
-    std::vector<Idle> idle_;
+    std::vector<Chunk> chunks_;
+    std::vector<Idle, LargePages<Idle>> idle_;
     std::vector<std::string> names_;  // of texts
     std::vector<Entry> free_;
-    std::vector<Entry> table_;  // open addressing, as many as a power of two
+    std::vector<Entry, LargePages<Entry>> table_;  // open addressing, as many as a power of two
     Entry first_ = kNone, last_ = kNone;
     std::unordered_map<Entry, Late> late_;
     bool by_ticks_ = false;  // whether moments are ticks

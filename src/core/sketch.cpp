@@ -25,6 +25,9 @@ constexpr double kMostFaded = 0x1p-60, kLargestProduct = 0x1p20;
 // V: then that takes no longer than the rows did.
 constexpr double kRowsPerDirection = 2.0, kNonzerosPerNumber = 0.5;
 
+// A row tells one thing, and T counts it for each of its columns: so much of T is believed.
+constexpr double kBelieved = 0.5;
+
 double bounded(double w) { return std::clamp(w, -kLargestWeight, kLargestWeight); }
 
 }  // namespace
@@ -48,6 +51,10 @@ double Sketch::ridge(std::size_t at) const {
                                                   static_cast<double>(std::max(features(), rank_))
                                             : prior_variance_ * scale_[at] * scale_[at];
     return std::clamp(1.0 / variance, kLeastVariance, kLargestVariance);
+}
+
+double Sketch::aside_information(std::size_t at) const {
+    return ridge(at) + kBelieved * faded_ * diagonal_[at];
 }
 
 // -- columns ------------------------------------------------------------------------------------
@@ -231,9 +238,9 @@ void Sketch::step(double gain) {
         const bool directed = in[i] != kNowhere;
         const float* v = directed ? direction(in[i]) : nullptr;
         const double r = directed ? x[i] - dot(z.data() + intercept_, v, rank_) : x[i];
-        double& T = diagonal_[at[i]];
-        q[i] = r / (ridge(at[i]) + faded_ * T);
+        q[i] = r / aside_information(at[i]);
         aside += r * q[i];
+        double& T = diagonal_[at[i]];
         T = std::min(T + gain * r * r / faded_, kLargestDiagonal);
         if (directed) add_times(h.data(), q[i], v, rank_);
     }
@@ -344,7 +351,7 @@ std::vector<double> Sketch::variances() const {
             along = factor_.variance(v.data());
             rest = std::max(1.0 - dot(mine, mine, rank_), 0.0);
         }
-        const double aside = rest * rest / (ridge(at) + faded_ * diagonal_[at]);
+        const double aside = rest * rest / aside_information(at);
         P[intercept_ + static_cast<std::size_t>(columns_[at])] =
             (along + aside) / (scale_[at] * scale_[at]);
     }

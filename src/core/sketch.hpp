@@ -9,7 +9,8 @@
 // O(m) per non-zero and O(m^2). The weights are never written out, w = V'a + s. Columns are scaled
 // by powers of two, and get their memory when a row first holds them; they join the directions, with
 // m numbers of V and of Y each, when kJoin rows have held them, since most columns of text are
-// hardly ever met. T has a ridge that does not fade, the inverse of the prior variance.
+// hardly ever met. In P stands half of T, and a ridge that does not fade, the inverse of the prior
+// variance: a row tells one thing, but T counts it for each of its columns.
 //
 // Beside V stands Y = sum of x z' over the rows, with forgetting, which is R V': at times ("refresh")
 // V becomes an orthonormal basis of Y, one step of subspace iteration, and what is known is
@@ -85,6 +86,7 @@ private:
     double* weights(std::size_t at) { return weights_.data() + at * outputs_; }
     const double* weights(std::size_t at) const { return weights_.data() + at * outputs_; }
     double ridge(std::size_t at) const;
+    double aside_information(std::size_t at) const;  // of a column, beside the directions
     bool alone(std::size_t at) const { return at < rank_ && refreshes_ == 0.0; }
     double variance_limit(double variance) const;
     std::size_t meet(std::int32_t column, double magnitude);

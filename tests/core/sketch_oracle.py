@@ -37,7 +37,7 @@ class SketchOracle:
         x, z = (row / self.scale)[held], np.concatenate([[1.0], self.V.T @ (row / self.scale)])
         V = self.V[held]
         r = x - V @ z[1:]
-        q = r / (self.ridge[held] + self.T[held])
+        q = r / (self.ridge[held] + 0.5 * self.T[held])  # one thing told, counted for every column
         Pz = self.P @ z
         along, aside = z @ Pz, r @ q
         change = (y - predicted) / (1.0 / gain + along + aside)

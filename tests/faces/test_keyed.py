@@ -112,6 +112,27 @@ def test_the_idlest_key_goes_first_however_rows_are_cut(seed, most, expire):
         same(keyed[k].coef_, model.coef_)
 
 
+@settings(max_examples=10, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), bounded=st.booleans())
+def test_keys_are_told_the_idlest_first_also_where_others_took_their_place(seed, bounded):
+    """Against an ordered dict, by which the last heard of comes last."""
+    rng = np.random.default_rng(seed)
+    keyed, heard = Keyed(DFOPRegressor(0.01), expire=10**6 if bounded else None), {}
+    for _ in range(12):
+        keys = rng.integers(0, 40, 30)
+        keyed.partial_fit(keys, np.ones((30, 1)), np.ones(30))
+        for k in keys.tolist():
+            heard[k] = heard.pop(k, 0) + 1
+        gone = rng.integers(0, 40, 5)
+        keyed.forget(gone)
+        for k in gone.tolist():
+            heard.pop(k, None)
+        if rng.random() < 0.3:
+            keyed = Keyed.from_bytes(keyed.to_bytes())
+        assert list(keyed) == list(heard)
+        assert len(keyed) == len(heard)
+
+
 def test_keys_expire_by_the_clock():
     keyed = Keyed(DFOPRegressor(half_life("10d")), expire="30d")
     day = np.datetime64("2024-01-01") + np.arange(40).astype("m8[D]")
@@ -279,6 +300,7 @@ BAD = [
     (lambda k, X, y: (["a", "b"], X[:2], y[:2]), "whole numbers before"),
     (lambda k, X, y: ([1, 2, 3], X[:2], y[:2]), "one per row"),
     (lambda k, X, y: ([1, 2], X[:2, :3], y[:2]), "features"),
+    (lambda k, X, y: ([1, 2], np.ones((2, 5)), y[:2]), "features"),
     (lambda k, X, y: ([1, 2], [["a", 1, 2, 3], ["b", 1, 2, 3]], y[:2]), "before.*text"),
     (lambda k, X, y: ([1, 2], X[:2] * np.inf, y[:2]), "infinit"),
     (lambda k, X, y: ([1, 2], X[:2], [1.0, np.nan]), "NaN"),
@@ -297,6 +319,18 @@ def test_bad_input_changes_nothing(bad, message):
     if "before" not in message and "features" not in message and "shape" not in message:
         with pytest.raises(ValueError, match=message):
             Keyed(DFOPRegressor(0.01)).partial_fit(*bad(key, X, y))
+
+
+@pytest.mark.parametrize("names", [("a", "other"), ("a", "b", "more"), ("a",)])
+def test_columns_of_other_names_change_nothing(names):
+    keyed = Keyed(DFOPRegressor(0.01))
+    keyed.partial_fit([1, 2], pd.DataFrame(np.ones((2, 2)), columns=["a", "b"]), np.ones(2))
+    before = keyed.to_bytes()
+    with pytest.raises(ValueError, match="columns"):
+        keyed.partial_fit(
+            [1], pd.DataFrame(np.ones((1, len(names))), columns=list(names)), np.ones(1)
+        )
+    assert keyed.to_bytes() == before
 
 
 def test_time_that_runs_backwards_within_a_key_changes_nothing():
