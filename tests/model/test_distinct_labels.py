@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from dfop.model.label_targets import distinct
+from dfop.rows.labels import distinct
 
 
 @given(

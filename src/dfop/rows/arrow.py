@@ -248,8 +248,11 @@ def _stripped(codes: NDArray[np.int64], values: list[str]) -> Text:
     return Text(codes, list(found))
 
 
-def time_from_arrow(column: Any, name: str) -> NDArray[Any]:
-    """Return a column of times as datetime64[ns] (UTC) or float64; a missing one is refused."""
+def time_from_arrow(column: Any, name: str, *, zoned: bool | None = None) -> NDArray[Any]:
+    """Return a column of times as datetime64[ns] (UTC) or float64; a missing one is refused.
+
+    Where it is known whether times name their zone (`zoned`), others are refused.
+    """
     pa = _arrow()
     if column.null_count:
         row = int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
@@ -268,6 +271,9 @@ def time_from_arrow(column: Any, name: str) -> NDArray[Any]:
     if not (pa.types.is_timestamp(column.type) or pa.types.is_date(column.type)):
         raise CellError(f"a {column.type} is not a time", 0, name, remedy)
     zone = getattr(column.type, "tz", None)
+    if zoned is not None and len(column) and zoned != (zone is not None):
+        which = "without a zone" if zoned else "with a zone"
+        raise CellError(f"a time {which} is not like the others", 0, name, remedy)
     try:
         moments = column.cast(pa.timestamp("ns", zone))
     except pa.ArrowInvalid:
