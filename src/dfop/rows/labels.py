@@ -110,7 +110,7 @@ def _problem(label: Any, if_missing: str = DROP) -> str | None:
         return "infinity: drop or recode it before learning"
     if label != math.floor(label):
         return _FRACTION
-    return None if abs(label) <= _LARGEST_FLOAT else _TOO_LARGE
+    return None if abs(float(label)) <= _LARGEST_FLOAT else _TOO_LARGE
 
 
 def check_new_label(label: Any, row: int | None, known: Any = None) -> None:

@@ -180,8 +180,10 @@ def cells_of(y: Any, what: str = "y") -> NDArray[Any]:
 def _refuse_what_is_no_list(y: Any, what: str) -> None:
     if y is None:
         raise ValueError(f"learning requires y to be passed, but the target {what} is None")
+    if hasattr(y, "__array__"):
+        return
     no_rows = isinstance(y, str | bytes | Mapping | AbstractSet) or not np.iterable(y)
-    if no_rows or not (hasattr(y, "__getitem__") or hasattr(y, "__array__")):
+    if no_rows or not hasattr(y, "__getitem__"):
         raise ValueError(
             f"{what} is of type {type(y).__name__}, which has no rows in order: give a list or an "
             "array" + (" with one target per row" if what == "y" else "")

@@ -78,7 +78,7 @@ def open_source(
     if hasattr(source, "__arrow_c_stream__") or hasattr(source, "__arrow_c_array__"):
         return frame_source(source)
     if isinstance(source, np.ma.MaskedArray):  # what is masked is missing
-        source = source.astype(object).filled(None)
+        source = np.ma.filled(source.astype(object), None)
     if isinstance(source, Iterable):
         return RowSource(source)
     raise TypeError(
