@@ -126,7 +126,7 @@ class LabelTarget:
 
     def plan(self, y: Any, n: int, seen: NDArray[np.bool_], classes: Any = None) -> Planned:
         """Check the labels of n rows, of which only those `seen` are learned."""
-        labels = target_labels(y, n)
+        labels = target_labels(y, n, known=self.classes)
         if labels.ndim != 1:
             raise ValueError(
                 f"y has shape {labels.shape} but this model has learned y of (n,): give one label "

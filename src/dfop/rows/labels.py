@@ -30,8 +30,10 @@ _ONE_TYPE = "labels must be of one type, all text or all numbers"
 _TOO_LARGE = "a number too large to be told from its neighbours: give such labels as text"
 
 
-def target_labels(y: Any, n: int, what: str = "y") -> Labels:
+def target_labels(y: Any, n: int, what: str = "y", known: Labels | None = None) -> Labels:
     """Return class labels as an array of shape (n,) or (n, m): whole numbers, bools or text.
+
+    Fractions are labels where they are classes `known` already, as they are in older files.
 
     Examples
     --------
@@ -61,16 +63,18 @@ def target_labels(y: Any, n: int, what: str = "y") -> Labels:
             f"{what} holds complex numbers (Complex data not supported), which are no labels"
         )
     if labels.dtype.kind == "f":
-        _check_floats(labels, what)
+        _check_floats(labels, what, known)
     if labels.dtype == np.uint64 and labels.max() >= 2**63:
         at = tuple(np.argwhere(labels >= 2**63)[0].tolist())
         refuse_cell(labels[at], at, _TOO_LARGE, what)
     return labels
 
 
-def _check_floats(labels: Labels, what: str) -> None:
-    """Refuse floats that are no whole numbers."""
+def _check_floats(labels: Labels, what: str, known: Labels | None) -> None:
+    """Refuse floats that are no whole numbers, nor classes `known` already."""
     good = (np.abs(labels) <= _LARGEST_FLOAT) & (labels == np.floor(labels))
+    if not good.all() and known is not None and known.dtype.kind == "f":
+        good |= np.isin(labels, known)
     if good.all():
         return
     at = tuple(np.argwhere(~good)[0].tolist())
@@ -128,6 +132,8 @@ def check_new_label(label: Any, row: int | None, known: Any = None) -> None:
     problem = _problem(label)
     if isinstance(label, str) and label.strip().lower() in LABEL_GAP_WORDS:
         problem = f"which means a missing one: {DROP}"
+    elif problem == _FRACTION and isinstance(known, float) and not known.is_integer():
+        problem = None  # a model of an older file
     elif problem is None and known is not None and isinstance(label, str) != isinstance(known, str):
         problem = f"of another type than the class {shown(known)}: {_ONE_TYPE}"
     if problem is not None:
