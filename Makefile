@@ -94,7 +94,7 @@ alarms:  ## alarms beside the detectors of River and CapyMOA (needs Java); write
 	.venv-peers/bin/python -m pip install --quiet '.[peers]'
 	.venv-peers/bin/python benchmarks/alarms.py > benchmarks/results-alarms.md
 
-late: $(VENV)/.dev  ## labels that come late alarms on the paper's streams; writes benchmarks/results-late.md
+late: $(VENV)/.dev  ## labels that come late on the paper's streams; writes benchmarks/results-late.md
 	$(BIN)/python benchmarks/late.py > benchmarks/results-late.md
 
 sketch: $(VENV)/.dev  ## less storage: Spam and generated text; writes benchmarks/results-sketch.md

@@ -290,6 +290,22 @@ def test_no_module_knows_the_private_names_of_another(file):
     assert not secrets_known_by(file)
 
 
+BY_NAME = {
+    "__init__.py",  # each room when it is first asked for
+    "__main__.py",  # the command line, or why it cannot be there
+    "cli/compare.py",  # models of River that the user names
+    "rows/extras.py",  # libraries that need not be there
+}
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.relative_to(SRC).as_posix())
+def test_no_import_is_hidden_from_the_check_of_layers(file):
+    names = {getattr(node, "attr", getattr(node, "id", getattr(node, "name", None)))
+             for node in ast.walk(ast.parse(file.read_text("utf-8")))}  # fmt: skip
+    hidden = names & {"import_module", "__import__"}
+    assert not hidden or file.relative_to(SRC).as_posix() in BY_NAME
+
+
 TEXTS = [
     *FILES,
     *sorted((ROOT / "src" / "core").glob("*")),

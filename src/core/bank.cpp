@@ -48,8 +48,9 @@ struct Bank::Workspace {
     std::vector<const double*> view_starts;
     std::vector<double> z, squared, yhat, age;
     std::vector<std::uint8_t> bins;
-    std::vector<Range> ranges;  // of the labels, as far as rows have been looked at
-    Block blocks[2];            // one for the experts, one for the combination beside them
+    std::vector<Range> ranges;       // of the labels, as far as rows have been looked at
+    std::vector<std::size_t> order;  // of the experts, those that take the longest first
+    Block blocks[2];                 // one for the experts, one for the combination beside them
 
     void fit(std::size_t rows, const Bank& bank) {
         if (views.size() < bank.maps_.size()) views.resize(bank.maps_.size());
@@ -143,6 +144,7 @@ void Bank::learn(const double* X, std::size_t n, const double* Y, PerRow elapsed
     Workspace& space = workspace();
     space.ranges.clear();
     for (const LateCombiner& combiner : combiners_) space.ranges.push_back(combiner.range());
+    order_experts(space.order);
     Block* waiting = nullptr;
     for (std::size_t t = 0, rows; t < n; t += rows) {
         rows = block_rows(n - t, age.from(t));
@@ -166,20 +168,35 @@ void Bank::learn(const double* X, std::size_t n, const double* Y, PerRow elapsed
 }
 
 void Bank::learn_block(const ExpertRows& rows, Block& block, Block* waiting) {
-    const std::size_t experts = experts_.size(), before = waiting != nullptr;
-    const auto task = [&](std::size_t i) {  // the last experts take the longest: they come first
+    const std::vector<std::size_t>& order = workspace().order;
+    const std::size_t before = waiting != nullptr;
+    const auto task = [&](std::size_t i) {
         if (i < before)
             combine(*waiting);
         else
-            learn_expert(experts - 1 - (i - before), rows, block);
+            learn_expert(order[i - before], rows, block);
     };
-    run(before + experts, block.rows, task);
+    run(before + order.size(), block.rows, task);
+}
+
+// So that no thread is left alone with a long task at the end: experts that another one corrects,
+// as both are one task, then the others from the last on, since curves and forests stand there.
+void Bank::order_experts(std::vector<std::size_t>& order) const {
+    using enum ExpertDesign::Kind;
+    order.clear();
+    for (std::size_t k = experts_.size(); k-- > 0;)
+        if (design_.experts[k].kind != residual_forest) order.push_back(k);
+    const auto corrected = [&](std::size_t k) {
+        return std::any_of(design_.experts.begin(), design_.experts.end(), [&](const auto& other) {
+            return other.kind == residual_forest && other.map == k;
+        });
+    };
+    std::stable_partition(order.begin(), order.end(), corrected);
 }
 
 // An expert that corrects another one learns right behind it.
 void Bank::learn_expert(std::size_t k, ExpertRows rows, Block& block) {
     using enum ExpertDesign::Kind;
-    if (design_.experts[k].kind == residual_forest) return;
     const auto learn = [&](std::size_t which) {
         std::visit([&](auto& kind) { kind.learn(rows, block.predictions_of(which, outputs_)); },
                    experts_[which]);

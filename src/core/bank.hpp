@@ -146,6 +146,7 @@ private:
     void view_rows(const double* X, PerRow age, Block& block, Workspace& space);
     void bound_labels(const double* Y, Block& block, Workspace& space) const;
     void learn_block(const ExpertRows& rows, Block& block, Block* waiting);
+    void order_experts(std::vector<std::size_t>& order) const;
     void learn_expert(std::size_t k, ExpertRows rows, Block& block);
     void combine(Block& block);
     void record_errors(const Block& block);

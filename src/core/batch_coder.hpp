@@ -31,6 +31,7 @@ struct BatchCells {
     std::size_t n;
     std::vector<std::size_t> columns;  // known ones, new ones in order, kNone: never to be known
     std::vector<std::optional<TextCells>> texts;  // by position
+    std::vector<std::size_t> since;  // by position: rows before have no such column; none: all do
 };
 
 struct Conflict {
@@ -56,12 +57,14 @@ private:
     struct Position {
         std::size_t at, column;
         const TextCells* text;
+        std::size_t since;                // rows before it have no such column
         std::vector<std::size_t> places;  // coded columns of the values of a text
         std::size_t text_since = 0;       // the row of the first text, if the column had none
         bool opens = true;                // whether there is something left to open
     };
 
     void find_positions();
+    void open_columns(std::size_t t);
     void show_row(std::size_t t);
     void show_number(Position& p, double value);
     void show_text(Position& p, std::size_t t);
@@ -92,37 +95,46 @@ inline void BatchCoder::find_positions() {
     positions_.clear();
     for (std::size_t j = 0; j < cells_.columns.size(); ++j) {
         const std::size_t column = cells_.columns[j];
-        if (column >= coder_.columns().size()) continue;
+        if (column == kNone) continue;
+        const bool open = column < coder_.columns().size();
         const auto& text = cells_.texts[j];
-        Position p{j, column, text ? &*text : nullptr, {}};
+        const std::size_t since = cells_.since.empty() ? 0 : cells_.since[j];
+        Position p{j, column, text ? &*text : nullptr, since, {}};
         if (text)
             for (const std::string& value : text->values)
-                p.places.push_back(coder_.find(column, value));
+                p.places.push_back(open ? coder_.find(column, value) : kNone);
+        if (text && (!open || coder_.columns()[column].kind == Kind::none)) p.text_since = kNone;
         positions_.push_back(std::move(p));
     }
 }
 
+// Opens the columns that row t is the first to have, if they are new.
+inline void BatchCoder::open_columns(std::size_t t) {
+    for (const Position& p : positions_)
+        if (p.since <= t && p.column == coder_.columns().size()) coder_.open_column();
+}
+
 inline void BatchCoder::show(PerRow weight) {
-    for (const std::size_t column : cells_.columns)
-        if (column >= coder_.columns().size()) coder_.open_column();
     find_positions();
-    for (Position& p : positions_)
-        if (p.text && coder_.columns()[p.column].kind == Kind::none) p.text_since = kNone;
+    open_columns(0);
     widths_.assign(1, {0, coder_.width()});
     for (std::size_t t = 0; t < cells_.n; ++t) {
-        if (!(weight[t] > 0.0)) continue;
-        show_row(t);
+        if (!cells_.since.empty()) open_columns(t);
+        if (weight[t] > 0.0) show_row(t);
         if (coder_.width() == widths_.back().second) continue;
         if (widths_.back().first < t) widths_.emplace_back(t, 0);
         widths_.back().second = coder_.width();
     }
-    for (Position& p : positions_)  // texts that only rows of weight 0 hold
-        for (std::size_t k = 0; k < p.places.size(); ++k)
+    for (Position& p : positions_) {
+        if (p.since >= cells_.n) continue;
+        for (std::size_t k = 0; k < p.places.size(); ++k)  // texts that only rows of weight 0 hold
             if (p.places[k] == kNone) p.places[k] = coder_.find(p.column, p.text->values[k]);
+    }
 }
 
 inline void BatchCoder::show_row(std::size_t t) {
     for (Position& p : positions_) {
+        if (p.since > t) continue;
         if (p.text)
             show_text(p, t);
         else if (p.opens)
@@ -166,6 +178,7 @@ void BatchCoder::fill(double* out, PerRow weight) {
         const std::size_t open = seen ? width : widths_[part].second;
         std::fill_n(out, width, 0.0);
         for (const Position& p : positions_) {
+            if (p.since > t) continue;
             const Column& column = coder_.columns()[p.column];
             bool gap = false;
             if (p.text) {

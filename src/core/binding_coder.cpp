@@ -158,6 +158,18 @@ bool open_plain(Coder& coder, const Given& given, const nb::dict& texts, nb::han
     return true;
 }
 
+// New columns are opened in their order, so each must be there no earlier than the one before.
+void read_since(nb::handle since, const Coder& coder, BatchCells& cells) {
+    cells.since = nb::cast<std::vector<std::size_t>>(since);
+    require(cells.since.size() == cells.columns.size(), "one first row per column is needed");
+    std::size_t before = 0;
+    for (std::size_t j = 0; j < cells.columns.size(); ++j) {
+        if (cells.columns[j] < coder.columns().size()) continue;
+        require(cells.since[j] >= before, "new columns must come in the order of their first rows");
+        before = cells.since[j];
+    }
+}
+
 nb::tuple code_cells(Coder& coder, const BatchCells& cells, PerRow weight) {
     BatchCoder batch(coder, cells);
     if (const auto conflict = batch.find_conflict()) raise_conflict(*conflict);
@@ -177,7 +189,7 @@ nb::tuple code_cells(Coder& coder, const BatchCells& cells, PerRow weight) {
 }
 
 nb::tuple code(GuardedCoder& g, nb::handle numbers, const nb::dict& texts, nb::handle columns,
-               nb::handle weight, bool gaps) {
+               nb::handle weight, bool gaps, nb::handle since) {
     const Given given(numbers, gaps);
     const std::span<const double> weights =
         as_doubles(weight, "weight must be a contiguous float64 array");
@@ -186,8 +198,12 @@ nb::tuple code(GuardedCoder& g, nb::handle numbers, const nb::dict& texts, nb::h
     const auto held = g.lock();
     Coder& coder = g.model;
     coder.mark();
-    if (!are_coded(coder, given, texts, columns) && !open_plain(coder, given, texts, columns, w))
-        return code_cells(coder, read_cells(given, texts, columns, coder, true), w);
+    if (!since.is_none() || (!are_coded(coder, given, texts, columns) &&
+                             !open_plain(coder, given, texts, columns, w))) {
+        BatchCells cells = read_cells(given, texts, columns, coder, true);
+        if (!since.is_none()) read_since(since, coder, cells);
+        return code_cells(coder, cells, w);
+    }
     without_gil(given.cells(), [&] { coder.means().add_rows(given.data(), given.n, w); });
     nb::list widths;
     widths.append(nb::make_tuple(0, coder.width()));
@@ -255,7 +271,8 @@ void bind_class(nb::module_& m) {
                 new (g) GuardedCoder{Coder(most_texts), {}};
             },
             "most_texts"_a = kMostTexts)
-        .def("code", &code, "numbers"_a, "texts"_a, "columns"_a.none(), "weight"_a, "gaps"_a = true)
+        .def("code", &code, "numbers"_a, "texts"_a, "columns"_a.none(), "weight"_a, "gaps"_a = true,
+             "since"_a = nb::none())
         .def("code_to_predict", &code_to_predict, "numbers"_a, "texts"_a, "columns"_a.none(),
              "gaps"_a = true)
         .def(

@@ -4,10 +4,13 @@
 
 #include "bank.hpp"
 #include "binding.hpp"
+#include "calibration.hpp"
 #include "choice.hpp"
 #include "dict_coder.hpp"
+#include "intervals.hpp"
 #include "lock.hpp"
 #include "numpy_arrays.hpp"
+#include "watch.hpp"
 
 using namespace nanobind::literals;
 
@@ -123,6 +126,41 @@ public:
         return copy_to_array(learn_coded(x, y.data()));
     }
 
+    // The same of a number, or of a class by its number, with what the monitor of the model watches.
+    // Returns nothing; alarms that rang; or, where the row has columns that the monitor does not
+    // know yet, the outputs, for it to see later.
+    nb::object learn_number(nb::handle row, double y, nb::handle watch, nb::handle intervals) {
+        require(is_usable(y), "the target must be finite and below 2**500 in magnitude");
+        auto* watched = part_of<Watch>(watch);
+        auto* judge = part_of<Intervals>(intervals);
+        const Call call(*this, one_output());
+        const double* x = code_row(row.ptr());
+        learn_coded(x, &y);
+        if (!watched || !judge) return nb::none();
+        if (!knows(*watched, x)) return copy_to_array(yhat_);
+        const double error = y - yhat_[0];
+        judge->update(&error);
+        return watch_row(*watched, x, &error, 1);
+    }
+
+    nb::object learn_class(nb::handle row, std::size_t label, bool margin, nb::handle watch,
+                           nb::handle calibration) {
+        auto* watched = part_of<Watch>(watch);
+        auto* judge = part_of<Calibration>(calibration);
+        const Call call(*this, 0);
+        const double* x = code_row(row.ptr());
+        code_class(label, margin);
+        learn_coded(x, target_.data());
+        if (!watched || !judge) return nb::none();
+        if (!knows(*watched, x)) return copy_to_array(yhat_);
+        const std::size_t active = margin ? 1 : yhat_.size();
+        const double lead = judge->classes() == 2 && active > 1 ? yhat_[1] - yhat_[0] : yhat_[0];
+        if (label < judge->classes())
+            judge->update(judge->scores() > 1 ? yhat_.data() : &lead, label);
+        for (std::size_t o = 0; o < active; ++o) target_[o] -= yhat_[o];
+        return watch_row(*watched, x, target_.data(), active);
+    }
+
     // Codes a row without learning it, as a matrix of one row.
     nb::object code(nb::handle row, bool learn) {
         const Call call(*this, 0);
@@ -231,6 +269,41 @@ private:
         return yhat_;
     }
 
+    // A part of the model's monitor, if it has one.
+    template <class Part>
+    static Part* part_of(nb::handle part) {
+        return part.is_none() ? nullptr : &nb::cast<Part&>(part);
+    }
+
+    // A margin is -1 and 1 for the first two classes; behind it, or alone, an output per class.
+    void code_class(std::size_t label, bool margin) {
+        target_.assign(engine_.outputs(), 0.0);
+        if (margin && label < 2) target_[0] = label == 0 ? -1.0 : 1.0;
+        if (label + margin < target_.size()) target_[label + margin] = 1.0;
+    }
+
+    // Whether a monitor has seen all columns; if not, the row is kept for it.
+    bool knows(const Watch& watch, const double* x) {
+        const bool known = watch.features() == engine_.features();
+        if (!known) last_.assign(x, x + engine_.features());
+        return known;
+    }
+
+    // Shows a row and its error to the watch. An alarm: which of the two made it ring, the row or its
+    // target, how many rows ago the change began, its kind, and the columns that changed.
+    nb::object watch_row(Watch& watch, const double* x, const double* error, std::size_t count) {
+        const bool inputs = watch.arrive(x, yhat_.data());
+        const Alarm::Result result = watch.judge(x, yhat_.data(), error, count);
+        if (!inputs && result.ring == Ring::none) return nb::none();
+        nb::list rang;
+        if (inputs)
+            rang.append(nb::make_tuple(0, InputAlarm::kRows, "inputs", watch.inputs().rang()));
+        if (result.ring != Ring::none)
+            rang.append(nb::make_tuple(1, result.rows,
+                                       result.ring == Ring::jump ? "jump" : "errors", nb::list()));
+        return rang;
+    }
+
     // Coded columns that the engine has not learned yet count as 0.
     const std::vector<double>& predict_row(PyObject* row) {
         const double* x = rows_.code(row, false);
@@ -246,7 +319,7 @@ private:
     Lock& lock_;
     RowEngine engine_;
     DictCoder rows_;
-    std::vector<double> yhat_, last_;
+    std::vector<double> yhat_, last_, target_;
     bool busy_ = false, warned_ = false;
 };
 
@@ -377,6 +450,10 @@ void bind_rows(nb::module_& m) {
             "x"_a.none(), "y"_a.none())
         .def("predict_outputs", &NamedRows::predict_outputs, "x"_a.none())
         .def("predict_class", &NamedRows::predict_class, "x"_a.none(), "margin"_a, "met"_a)
+        .def("learn_number", &NamedRows::learn_number, "x"_a.none(), "y"_a, "watch"_a.none(),
+             "intervals"_a.none())
+        .def("learn_class", &NamedRows::learn_class, "x"_a.none(), "label"_a, "margin"_a,
+             "watch"_a.none(), "calibration"_a.none())
         .def("step", &NamedRows::step, "x"_a.none(), "targets"_a)
         .def(
             "code", [](NamedRows& rows, nb::handle x) { return rows.code(x, true); }, "x"_a.none())

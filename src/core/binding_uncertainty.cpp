@@ -4,6 +4,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <concepts>
 #include <string>
 #include <tuple>
@@ -180,6 +181,24 @@ nb::object choose_classes(const Strided& outputs, bool margin) {
     return nb::cast(nb::ndarray<nb::numpy, std::int64_t>(classes, {n}, owner));
 }
 
+// The rows, of those seen, that are the first of a class which is not met: (row, class), in order.
+nb::list first_rows(const StepArray& classes, const Truths& seen, const Truths& met) {
+    require(seen.shape(0) == classes.shape(0), "seen must have one value per row");
+    std::vector<unsigned char> known(met.size());
+    for (std::size_t c = 0; c < known.size(); ++c) known[c] = met.data()[c];
+    auto left = std::count(known.begin(), known.end(), 0);
+    nb::list found;
+    for (std::size_t t = 0; left > 0 && t < classes.size(); ++t) {
+        const auto c = static_cast<std::size_t>(classes.data()[t]);
+        require(c < known.size(), "a class of no number");
+        if (known[c] || !seen.data()[t]) continue;
+        known[c] = 1;
+        --left;
+        found.append(nb::make_tuple(t, c));
+    }
+    return found;
+}
+
 nb::object moved_weights(const Vector& fast, const Vector& slow, const Vector& variances,
                          double discount_fast, double discount_slow, double rows, double noise) {
     const std::size_t d = fast.shape(0);
@@ -268,6 +287,8 @@ void bind_uncertainty(nb::module_& m) {
     bind_watch(m);
     bind_error_record(m);
     m.def("choose", &choose_classes, "outputs"_a.noconvert(), "margin"_a);
+    m.def("first_rows", &first_rows, "classes"_a.noconvert(), "seen"_a.noconvert(),
+          "met"_a.noconvert());
     m.def("moved_weights", &moved_weights, "fast"_a.noconvert(), "slow"_a.noconvert(),
           "variances"_a.noconvert(), "discount_fast"_a, "discount_slow"_a, "rows"_a, "noise"_a);
 }

@@ -25,10 +25,14 @@ nb::object type_name(PyObject* name) {
 const double* DictCoder::code(PyObject* row, bool learn) {
     start_row(row);
     Means& means = coder_.means();
-    if (const std::size_t count = read_known(row); count != kNone) {
-        for (std::size_t i = 0; learn && i < count; ++i)
-            if (const std::size_t place = slots_[i].place; place != kNone)
-                means.add(place, values_[place], 1.0);
+    bool in_line = true;
+    if (const std::size_t count = read_known(row, in_line); count != kNone) {
+        if (learn && in_line && count == means.size())
+            means.add_row(values_.data());
+        else
+            for (std::size_t i = 0; learn && i < count; ++i)
+                if (const std::size_t place = slots_[i].place; place != kNone)
+                    means.add(place, values_[place], 1.0);
         return values_.data();
     }
     start_row(row);
@@ -54,8 +58,9 @@ void DictCoder::start_row(PyObject* row) {
 }
 
 // Reads a row of numbers and known texts. Returns how many there are, kNone if the row holds
-// anything else; the slots say which are numbers, and in which coded columns.
-std::size_t DictCoder::read_known(PyObject* row) {
+// anything else; the slots say which are numbers, and in which coded columns: `in_line` if these are
+// the first ones, in their order.
+std::size_t DictCoder::read_known(PyObject* row, bool& in_line) {
     Py_ssize_t at = 0;
     std::size_t position = 0;
     PyObject *name, *value;
@@ -69,6 +74,7 @@ std::size_t DictCoder::read_known(PyObject* row) {
         } else if (!read_known_cell(name, value, position)) {
             return kNone;
         }
+        in_line &= slot.place == position;
         ++position;
     }
     return position == static_cast<std::size_t>(PyDict_GET_SIZE(row)) ? position : kNone;

@@ -55,7 +55,7 @@ private:
     };
 
     void start_row(PyObject* row);
-    std::size_t read_known(PyObject* row);
+    std::size_t read_known(PyObject* row, bool& in_line);
     bool read_known_cell(PyObject* name, PyObject* value, std::size_t position);
     std::size_t known_text(PyObject* name, PyObject* value, std::size_t position);
     void read_cells(PyObject* row, bool learn);

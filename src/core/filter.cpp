@@ -187,9 +187,15 @@ DFOP_INLINE bool Filter::may_reach_caps(const Workspace& space, std::size_t rows
                                         const Counters& first) const {
     const double growth = space.growth[0] * (counters_.faded / first.faded) * (1.0 + 1e-9);
     const bool walks = std::any_of(space.walk, space.walk + rows, [](double q) { return q > 0.0; });
-    for (std::size_t j = 0; j < dimension(); ++j)
-        if (limit_[j] > kLeastCap && (walks || D_[j] * growth > limit_[j])) return true;
-    return false;
+    // Without a branch: a row alone would wait for every one of them.
+    std::int64_t reached = 0;
+    const std::int64_t always = walks;
+    const double *D = D_.data(), *limit = limit_.data();
+    for (std::size_t j = 0; j < padded(); ++j) {  // a limit behind the dimension is never reached
+        const std::int64_t over = D[j] * growth > limit[j] ? 1 : always;
+        reached |= limit[j] > kLeastCap ? over : 0;
+    }
+    return reached != 0;
 }
 
 // Learns up to `staged` rows and returns how many. Features that are the same but for rounding,

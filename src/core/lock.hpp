@@ -29,11 +29,15 @@ public:
     // Whether the calling thread held it.
     bool release() {
         if (owner_.load(std::memory_order_relaxed) != std::this_thread::get_id()) return false;
-        if (--depth_ == 0) {
-            owner_.store(std::thread::id(), std::memory_order_relaxed);
-            mutex_.unlock();
-        }
+        leave();
         return true;
+    }
+
+    // The same by a thread that is known to hold it.
+    void leave() {
+        if (--depth_ > 0) return;
+        owner_.store(std::thread::id(), std::memory_order_relaxed);
+        mutex_.unlock();
     }
 
 private:
@@ -45,7 +49,7 @@ private:
 class Held {
 public:
     explicit Held(Lock& lock) : lock_(lock) { lock_.acquire(); }
-    ~Held() { lock_.release(); }
+    ~Held() { lock_.leave(); }
     Held(const Held&) = delete;
     Held& operator=(const Held&) = delete;
 

@@ -27,6 +27,15 @@ public:
         count_[j] += weight;
     }
 
+    // A value of every column.
+    void add_row(const double* values) {
+        double *sum = sum_.data(), *count = count_.data();
+        for (std::size_t j = 0, d = size(); j < d; ++j) {
+            sum[j] += values[j];
+            count[j] += 1.0;
+        }
+    }
+
     // 0 before any value. Rounding may carry the mean of the largest values beyond them.
     double mean(std::size_t j) const {
         return count_[j] > 0.0 ? std::clamp(sum_[j] / count_[j], -kLargest, kLargest) : 0.0;

@@ -29,7 +29,7 @@ private:
         const Task& task;
         std::size_t count, helpers;  // helpers: how many may still join
         std::atomic<std::size_t> next{0};
-        std::size_t busy = 0;  // helpers at work
+        std::atomic<std::size_t> busy{0};  // helpers at work
         std::exception_ptr failure;
     };
 
@@ -40,6 +40,7 @@ private:
     std::mutex mutex_;
     std::condition_variable offered_, finished_;
     std::deque<Job*> jobs_;
+    std::atomic<std::size_t> offers_{0};  // jobs so far
     std::size_t threads_ = 0;
 };
 

@@ -140,6 +140,7 @@ class OracleBank:
         shares = self.shares()
         steps = [o.step(predictions[:, i], y[i]) for i, o in enumerate(self.outputs)]
         candidates = np.array([candidate for candidate, _ in steps])  # outputs x candidates
+        self.of_experts = candidates[:, 1 + len(STACKS) :]
         if self.coding == "number":
             shares = (shares + self.calm.weights()) / 2
         ahead = candidates @ shares
@@ -165,3 +166,50 @@ class OracleBank:
         unit = max(least / max(self.loss_rows, 1.0), EXACT) if number else 1.0
         weights = np.exp(-ETA * ((self.losses - least) / unit))
         return weights / weights.sum()
+
+    def weights(self):
+        """What each expert counts in the prediction of a number that comes now.
+
+        With the mixture's weights w, a stack with the weights c says w'f + c'(f - w'f).
+        """
+        (output,) = self.outputs
+        shares = (self.shares() + self.calm.weights()) / 2
+        w = output.mixture.weights()
+        parts = [w]
+        for stack in output.stacks:
+            c = stack.coefficients()[0][0]
+            parts.append(w + c - c.sum() * w)
+        return shares[: len(parts)] @ np.array(parts) + shares[len(parts) :]
+
+
+class OracleWalk:
+    """An expert whose weights walk: D <- D / (1 - mu) + q of P = U diag(D) U', then the row.
+
+    The constant comes first. A feature begins to walk behind the first row: until then it was 0.
+    """
+
+    def __init__(self, features, q, prior_variance):
+        self.q, self.P = q, prior_variance * np.eye(features + 1)
+        self.w = np.zeros(features + 1)
+        self.walks = np.eye(features + 1)[0]
+
+    def learn(self, X, Y, discounts, gains, out):
+        x = np.r_[1.0, X[0]]
+        U, D = factors(self.P)
+        P = U @ np.diag(D / discounts[0] + self.q * self.walks) @ U.T
+        self.walks = np.ones_like(self.w)
+        out[0, 0] = self.w @ x
+        gain = P @ x / (1 + x @ P @ x)
+        self.w = self.w + gain * (Y[0, 0] - self.w @ x)
+        self.P = P - np.outer(gain, P @ x)
+
+
+def factors(P):
+    """P = U diag(D) U' with U unit upper triangular."""
+    P, d = P.copy(), len(P)
+    U, D = np.eye(d), np.empty(d)
+    for j in reversed(range(d)):
+        D[j] = P[j, j]
+        U[:j, j] = P[:j, j] / D[j]
+        P[:j, :j] -= D[j] * np.outer(U[:j, j], U[:j, j])
+    return U, D

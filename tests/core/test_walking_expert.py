@@ -2,33 +2,18 @@
 
 import numpy as np
 import pytest
+from bank_oracle import OracleWalk
 
 from dfop.core import Bank
 
 
-def factors(P):
-    """P = U diag(D) U' with U unit upper triangular."""
-    P, d = P.copy(), len(P)
-    U, D = np.eye(d), np.empty(d)
-    for j in reversed(range(d)):
-        D[j] = P[j, j]
-        U[:j, j] = P[:j, j] / D[j]
-        P[:j, :j] -= D[j] * np.outer(U[:j, j], U[:j, j])
-    return U, D
-
-
 def walked(X, y, mu, q, prior):
-    """Weights after all rows, the constant first: D <- D/(1 - mu) + q, then the row."""
-    d = X.shape[1] + 1
-    P, w = prior * np.eye(d), np.zeros(d)
+    """Weights after all rows, the constant first."""
+    expert = OracleWalk(X.shape[1], q, prior)
     for row, target in zip(X, y, strict=True):
-        x = np.r_[1.0, row]
-        U, D = factors(P)
-        P = U @ np.diag(D / (1 - mu) + q) @ U.T
-        gain = P @ x / (1 + x @ P @ x)
-        w += gain * (target - w @ x)
-        P -= np.outer(gain, P @ x)
-    return w
+        one = np.array([[target]])
+        expert.learn(row[np.newaxis], one, np.array([1 - mu]), np.ones(1), np.empty((1, 1)))
+    return expert.w
 
 
 @pytest.mark.parametrize("mu", [0.0, 0.01])

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from alarm_oracle import watched
 from expert_state import bits
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from alarm_oracle import watched
 from dfop import streams
 from dfop.core import Watch
 from dfop.model.monitor import at_once

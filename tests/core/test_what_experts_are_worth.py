@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from bank_oracle import OracleBank, OracleWalk
 
 from dfop import DFOPRegressor
 from dfop.core import Bank
 from dfop.core.oracle import OracleFilter
+from dfop.engines.design import FEW_FORGETTING, FEW_WALKS, FORGETTING, WALKS
 
 MUS = (0.0, 0.003, 0.03, 0.3)
 PRIOR, CAP = 100.0, 1e6
@@ -48,6 +50,40 @@ def test_errors_and_recent_errors_are_those_of_the_expert_itself(n):
         assert expert.error == pytest.approx(squares.mean(), rel=1e-7)
         assert expert.recent_error == pytest.approx(recent_mean(squares), rel=1e-7)
     assert sum(expert.weight for expert in model.experts_) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("settings", "forgetting", "walks"),
+    [
+        ({"features": "linear"}, FORGETTING, WALKS),
+        ({"forgetting": "few"}, FEW_FORGETTING, FEW_WALKS),
+    ],
+)
+def test_experts_stand_in_order_with_the_weights_and_errors_of_the_formulas(
+    settings, forgetting, walks
+):
+    """All that `experts_` says, from the combination of filters in NumPy."""
+    X, y = stream(150)
+    X[0] = 1.0  # so that no feature is ever scaled
+    model = DFOPRegressor(prior_variance=PRIOR, cap=CAP, **settings).fit(X, y)
+    mus = (*forgetting, *(0.0 for _ in walks))
+    oracle = OracleBank(3, "number", 1, mus, True, PRIOR, CAP)
+    oracle.experts[len(forgetting) :] = [OracleWalk(3, q, PRIOR) for q in walks]
+    squares = np.empty((150, len(mus)))
+    for t, row in enumerate(X):
+        oracle.step(row, y[t : t + 1])
+        squares[t] = (oracle.of_experts[0] - y[t]) ** 2
+    told = model.experts_
+    assert [(e.forgetting, e.walk) for e in told] == [
+        *((mu, 0.0) for mu in forgetting),
+        *((0.0, q) for q in walks),
+    ]
+    weights = oracle.weights()
+    assert weights.sum() == pytest.approx(1.0)
+    np.testing.assert_allclose([e.weight for e in told], weights, atol=1e-8)
+    np.testing.assert_allclose([e.error for e in told], squares.mean(axis=0), rtol=1e-7)
+    recent = [recent_mean(column) for column in squares.T]
+    np.testing.assert_allclose([e.recent_error for e in told], recent, rtol=1e-7)
 
 
 def test_errors_of_several_targets_are_added_up():

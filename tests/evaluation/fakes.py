@@ -303,11 +303,18 @@ class AddsBatchMean(_Leaky):
 
 
 class KnowsIfConstant(_Leaky):
-    """It gives the only label there is, until there is another: its own is enough."""
+    """It gives the only label it has met, until there is another: its own is enough."""
 
     def leak(self, p, t, y):
         seen = self.labels_[: t + 1]
-        return seen[0] if np.ptp(seen) == 0 else p
+        return seen[0] if t and np.ptp(seen) == 0 else p
+
+
+class HidesWhatIsFar(_Leaky):
+    """It says 0 where it is beyond thrice the largest label, the row's own included."""
+
+    def leak(self, p, t, y):
+        return 0.0 if abs(p) > 3 * np.abs(self.labels_[: t + 1]).max() else p
 
 
 class ReadsNextLabel(_Leaky):

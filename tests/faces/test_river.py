@@ -7,12 +7,14 @@ import sys
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from river import checks, compose, evaluate, metrics, preprocessing, stream
 
 import dfop
 from dfop import half_life, river
 from dfop.river import DFOPClassifier, DFOPRegressor
+from model_state import everything
 
 SETTINGS = [
     {},
@@ -201,7 +203,7 @@ def test_a_missing_label_changes_nothing(y):
         (pd.DataFrame({"a": [1.0, 2.0]}), [1.0], "X has 2 rows but y has 1"),
         (pd.DataFrame({"a": [1.0]}), [1.0, 2.0], "X has 1 rows but y has 2"),
         (pd.DataFrame({"a": []}), [], "the batch is empty"),
-        (pd.DataFrame([[1.0, 2.0]], columns=["a", "a"]), [1.0], "several columns of one name"),
+        (pd.DataFrame([[1.0, 2.0]], columns=["a", "a"]), [1.0], "several columns"),
         (pd.DataFrame({"a": ["red"], "b": [1.0]}), [1.0], "'red' at row 0, column 'a'"),
         (pd.DataFrame({"b": ["red"], "c": ["1"]}), [1.0], "'1' at row 0, column 'c'"),
     ],
@@ -242,3 +244,24 @@ def test_something_else_than_a_dict_is_refused():
 def test_forgetting_by_the_clock_is_refused():
     with pytest.raises(ValueError, match="River's learn_one has no time"):
         river.DFOPRegressor(half_life("1h"))
+
+
+@pytest.mark.parametrize("face", [DFOPRegressor, DFOPClassifier])
+@pytest.mark.parametrize(
+    "X",
+    [np.ones((2, 1)), pa.table({"a": [1.0, 2.0]}), [{"a": 1.0}, {"a": 2.0}], pd.Series([1.0, 2.0])],
+    ids=lambda X: type(X).__name__,
+)
+def test_many_rows_come_in_frames_and_others_are_told_so(face, X):
+    model = face()
+    model.learn_many(pd.DataFrame({"a": [1.0, 2.0]}), pd.Series([1, 2]))
+    calls = [lambda: model.learn_many(X, [1, 2]), lambda: model.predict_many(X)]
+    if face is DFOPClassifier:
+        calls.append(lambda: model.predict_proba_many(X))
+    before = everything(model)
+    for call in calls:
+        with pytest.raises(
+            TypeError, match=f"of pandas or polars, not {type(X).__name__}: .*DataF"
+        ):
+            call()
+    assert everything(model) == before

@@ -6,6 +6,8 @@ import pytest
 from river import checks, datasets, evaluate, metrics
 
 import dfop
+from dfop.files.saving import to_bytes
+from dfop.model.by_name import RowsByName
 from dfop.river import DFOPClassifier, DFOPRegressor
 
 SETTINGS = [
@@ -75,6 +77,27 @@ def test_the_regressor_is_its_array_twin(setting, data):
     assert one.alarms_ == many.alarms_
     assert one.forgetting_ == pytest.approx(twin.forgetting_)
     assert len(one.experts_) == len(twin.experts_)
+
+
+@pytest.mark.parametrize("edges", [None, [0.0], [-1.0, 1.0]], ids=["numbers", "two", "three"])
+@pytest.mark.parametrize("setting", [{}, {"forgetting": 0.01, "monitor": True}], ids=str)
+def test_a_row_under_way_is_learned_as_any_other(setting, edges, data, monkeypatch):
+    """What is compiled for most rows does, bit for bit, what the way of all others does."""
+    X, y = data
+    rows = frame_of(X).to_dict("records")
+    targets = y.tolist() if edges is None else np.digitize(y, edges).tolist()
+    rows[430]["b"] = None  # the first gap of a column
+    for row in rows[500:]:
+        row["d"] = 1.0
+    kind = DFOPRegressor if edges is None else DFOPClassifier
+    quick, other = kind(**setting), kind(**setting)
+    for row, target in zip(rows, targets, strict=True):
+        quick.learn_one(row, target)
+    assert quick.alarms_
+    monkeypatch.setattr(RowsByName, "_is_under_way", lambda self: False)
+    for row, target in zip(rows, targets, strict=True):
+        other.learn_one(row, target)
+    assert to_bytes(quick) == to_bytes(other)
 
 
 def test_it_says_what_it_knows(data):

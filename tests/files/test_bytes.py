@@ -9,6 +9,8 @@ from made import stream
 from dfop import (
     DFOPClassifier,
     DFOPRegressor,
+    Information,
+    Keyed,
     ModelFileError,
     from_bytes,
     load,
@@ -40,6 +42,14 @@ def test_any_bytes_will_do():
     data = to_bytes(DFOPRegressor(0.05).fit(X, y))
     for other in (bytearray(data), memoryview(data)):
         assert to_bytes(from_bytes(other)) == data
+
+
+@pytest.mark.parametrize("data", [10**12, "text", None, [1, 2]], ids=repr)
+@pytest.mark.parametrize("read", [from_bytes, Keyed.from_bytes, Information.from_bytes])
+def test_what_is_no_bytes_is_refused_with_the_remedy(read, data):
+    """Of a number, bytes() would make that many zeros."""
+    with pytest.raises(TypeError, match=f"from bytes, not from {type(data).__name__}: .*dfop.load"):
+        read(data)
 
 
 def test_a_filter_of_ten_features_takes_less_than_three_thousand_bytes():

@@ -180,6 +180,42 @@ def test_what_is_no_model_is_refused(model, tmp_path):
         save(model, tmp_path / "x")
 
 
+@pytest.mark.parametrize("name", ["none/model.dfop", "none/../model.dfop", "file/model.dfop"])
+def test_a_folder_that_is_not_there_is_refused_by_its_name(name, tmp_path):
+    X, y = stream()
+    (tmp_path / "file").touch()
+    path = f"{tmp_path}/{name}"
+    with pytest.raises(OSError, match="no such folder, make it first") as refused:
+        save(DFOPRegressor(0.05).fit(X, y), path)
+    assert refused.value.filename == path.removesuffix("/model.dfop")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
+    with pytest.raises(FileNotFoundError):
+        load(path)
+
+
+def test_a_link_into_a_folder_that_is_not_there_is_refused_by_that_name(tmp_path):
+    X, y = stream()
+    (tmp_path / "link").symlink_to("none/model.dfop")
+    with pytest.raises(FileNotFoundError) as refused:
+        save(DFOPRegressor(0.05).fit(X, y), tmp_path / "link")
+    assert refused.value.filename == str(tmp_path.resolve() / "none")
+
+
+@pytest.mark.parametrize("forgetting", [0.05, "auto"])
+@pytest.mark.parametrize("face", [DFOPRegressor, river.DFOPRegressor])
+def test_a_shallow_copy_learns_for_itself(face, forgetting):
+    X, y = stream()
+    rows = pd.DataFrame(X)
+    model = face(forgetting)
+    learn = getattr(model, "learn_many", None) or model.partial_fit
+    learn(rows, pd.Series(y))
+    before, other = everything(model), copy.copy(model)
+    assert everything(other) == before
+    learn = getattr(other, "learn_many", None) or other.partial_fit
+    learn(rows, pd.Series(-y))
+    assert everything(model) == before
+
+
 def test_an_unfitted_model_is_refused(tmp_path):
     with pytest.raises(ValueError, match="has not seen a row"):
         save(DFOPRegressor(), tmp_path / "x")

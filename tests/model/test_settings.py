@@ -199,3 +199,13 @@ def test_river_refuses_what_only_arrays_have_a_use_for_also_later(name, value):
     setattr(model, name, value)
     with pytest.raises(ValueError, match=r"River|features"):
         model.learn_one(ROW, 1.0)
+
+
+@pytest.mark.parametrize("learner", [DFOPRegressor, DFOPClassifier])
+def test_what_is_equal_but_of_another_type_is_checked_for_itself(learner):
+    X, y = [[0.0], [1.0]], [0, 1]
+    learner(0.001, monitor=True).fit(X, y)
+    with pytest.raises(ValueError, match="monitor=1 must be True or False"):
+        learner(0.001, monitor=1).fit(X, y)
+    with pytest.raises(ValueError, match="lags=True must be a whole number"):
+        learner(0.001, lags=True).fit(X, y)

@@ -91,6 +91,14 @@ def test_numbers_given_as_text_are_refused_unless_the_column_says_it_is_text():
     assert batch_from_arrow(categories).texts[1].cells() == ["A", "8001", None]
 
 
+def test_decimals_are_the_nearest_numbers(rng):
+    cells = [Decimal(int(n)).scaleb(-9) for n in rng.integers(-(10**17), 10**17, 200)]
+    column = pa.array([*cells, None], pa.decimal128(20, 9))
+    numbers = batch_from_arrow(pa.table({"d": column})).numbers[:, 0]
+    assert numbers[:200].tolist() == [float(cell) for cell in cells]
+    assert np.isnan(numbers[200])
+
+
 @pytest.mark.parametrize(
     ("column", "words"),
     [

@@ -199,7 +199,7 @@ def test_what_is_no_number_and_no_text_is_refused_with_its_place(column):
 def test_columns_may_have_numbers_for_names():
     batch = as_batch(pd.DataFrame([[1.0, "a"], [2.0, "b"]]))
     assert batch.names == (0, 1)
-    assert as_batch([{1: 2.0, "b": None}]).names == (1, "b")
+    assert as_batch([{1: 2.0, "b": None}]).names == ("1", "b")
 
 
 @pytest.mark.parametrize(
@@ -249,3 +249,29 @@ def test_two_columns_of_one_name_are_refused():
     table = pd.DataFrame([[1.0, 2.0, 3.0]], columns=["a", "b", "a"])
     for model in (DFOPRegressor(), DFOPRegressor(0.01)):
         refused(model, lambda m: m.fit(table, [1.0]), "'a'", "name of its own")
+
+
+@pytest.mark.parametrize(
+    ("X", "remedy"),
+    [
+        ({"size": 1.0}, r"one dict, not rows: give a list, \[X\]"),
+        ("rows.csv", "type str, not rows: dfop.streams.read"),
+        (b"rows.csv", "type bytes, not rows: dfop.streams.read"),
+        ((row for row in [[1.0]]), r"generator, .* give list\(X\)"),
+        (map(list, [[1.0]]), r"map, .* give list\(X\)"),
+        ({1.0, 2.0}, r"set, .* give list\(X\)"),
+        (np.rec.fromarrays([[1.0]], names="size"), r"records: give pandas.DataFrame\(X\)"),
+        (np.array([(1.0,)], dtype=[("size", float)]), r"records: give pandas.DataFrame\(X\)"),
+    ],
+    ids=lambda given: type(given).__name__,
+)
+def test_what_holds_no_rows_is_refused_with_the_remedy(X, remedy):
+    model = DFOPRegressor(0.01).fit([[1.0], [2.0]], [1.0, 2.0])
+    for call in (model.predict, as_batch):
+        with pytest.raises(TypeError, match=remedy):
+            call(X)
+
+
+def test_a_reader_of_arrow_is_no_mere_iterator():
+    reader = arrow().to_reader()
+    assert as_batch(reader).names == NAMES

@@ -294,6 +294,10 @@ def learned(model, *rows):
 
 
 LONG_CELLS = {
+    "a cell": lambda: DFOPRegressor().partial_fit([[1.0, LONG], ["x", 2.0]], [1.0, 2.0]),
+    "a cell of Arrow": lambda: DFOPRegressor().partial_fit(
+        pa.table({"a": ["1" * 10**4, "2"]}), [1.0, 2.0]
+    ),
     "a number": lambda: regressor().partial_fit(X, [LONG] * N),
     "a label": lambda: classifier().partial_fit(X, [LONG] * N),
     "a list as label": lambda: classifier().partial_fit(X, [[LONG], [LONG, LONG]] * 3),

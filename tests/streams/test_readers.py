@@ -212,3 +212,18 @@ def test_files_of_a_folder_come_in_the_order_in_which_people_count(tmp_path):
         pq.write_table(table, tmp_path / f"part-{i}.parquet")
     _, y = read(tmp_path, target="y").arrays()
     assert y.tolist() == [i + 0.25 for i in range(12) for _ in range(3)]
+
+
+@pytest.mark.parametrize("kind", ["csv", "frame", "dicts", "arrow"])
+def test_warnings_point_at_the_line_that_reads(tmp_path, kind):
+    frame = pd.DataFrame({"x": np.arange(20.0), "y": [1.0, 2.0] * 10})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    source = {
+        "csv": tmp_path / "a.csv",
+        "frame": frame,
+        "dicts": frame.to_dict("records"),
+        "arrow": pa.Table.from_pandas(frame),
+    }[kind]
+    with pytest.warns(UserWarning, match="2 different values") as said:
+        read(source, target="y")
+    assert [warning.filename for warning in said] == [__file__]

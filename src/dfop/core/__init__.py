@@ -44,6 +44,7 @@ from ._native import (
     Watch,
     choose,
     clean_text,
+    first_rows,
     first_unusable,
     moved_weights,
 )
@@ -73,6 +74,7 @@ __all__ = [
     "Watch",
     "choose",
     "clean_text",
+    "first_rows",
     "first_unusable",
     "moved_weights",
     "restore_bank",

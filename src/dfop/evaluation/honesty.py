@@ -24,7 +24,7 @@ from scipy import stats
 from .models import task_of, untrained
 from .prequential import evaluate
 from .sources import Array, ArrayStream, Source, as_stream, in_memory
-from .tampering import changed_streams, far_out, of_one_label
+from .tampering import TAIL, changed_streams, far_out, of_one_label
 
 CERTAIN = 1e-9
 """Probability with which an honest model fails the chance check."""
@@ -75,10 +75,11 @@ def _rows_to_look_at(n: int, cuts: int, rng: np.random.Generator) -> Array:
 
 def _check_interference(model: Any, data: ArrayStream, delay: int, cuts: Array) -> None:
     for proba in _questions(model, data):
-        for base, cut, before in _bases(model, data, delay, cuts, proba):
+        for base, cut in _bases(data, cuts):
+            # Other rows than those of the changed streams, and more of them, come behind the cut.
+            before = _answers(model, base[: cut + 1 + 2 * TAIL], delay, proba)[: cut + 1]
             for changed in changed_streams(base, cut, max(0, cut - delay)):
-                after = _answers(model, changed, delay, proba)
-                differ = _unlike(before[: cut + 1], after[: cut + 1])
+                differ = _unlike(before, _answers(model, changed, delay, proba)[: cut + 1])
                 if len(differ):
                     raise AssertionError(
                         f"{type(model).__name__}: the {'probability' if proba else 'prediction'} "
@@ -92,17 +93,11 @@ def _questions(model: Any, data: ArrayStream) -> list[bool]:
     return [False, True] if both else [False]
 
 
-def _bases(
-    model: Any, data: ArrayStream, delay: int, cuts: Array, proba: bool
-) -> Iterator[tuple[ArrayStream, int, Array]]:
-    """Give streams, rows to look at in them, and the answers as they should stay."""
-    for base, rows in (
-        (far_out(data, cuts), cuts),
-        (of_one_label(far_out(data, cuts)), cuts[: EARLY + 1]),
-    ):
-        before = _answers(model, base, delay, proba)
+def _bases(data: ArrayStream, cuts: Array) -> Iterator[tuple[ArrayStream, int]]:
+    """Give streams and the row to look at in each, the only one far out: such rows spoil models."""
+    for labels, rows in ((data, cuts), (of_one_label(data), cuts[: EARLY + 1])):
         for cut in rows.tolist():
-            yield base, cut, before
+            yield far_out(labels, cut), cut
 
 
 def _answers(model: Any, data: ArrayStream, delay: int, proba: bool) -> Array:

@@ -4,7 +4,7 @@ An honest prediction of row t is a function of the rows up to t and of the label
 arrived. Here are streams that agree in these and differ in the rest, in ways that a leak can
 hardly miss: labels beyond all seen before, on either side and more so with every row; classes
 changed for others; one class for ever. What a model hides in ordinary rows (a prediction is
-inside the range of the labels anyway) shows in unusual ones, so the rows at which one looks are
+inside the range of the labels anyway) shows in unusual ones, so the row at which one looks is
 far out, and a second stream has one label only until the cut: whatever comes is new.
 """
 
@@ -17,23 +17,23 @@ from dfop.rows import Batch, Text
 
 from .sources import Array, ArrayStream
 
-FAR = 8.0
+FAR = 100.0
 """How many times as large numbers are in a row that is far out."""
-TAIL = 20
+TAIL = 10
 """Rows of a changed stream after the cut."""
 
 
-def far_out(data: ArrayStream, rows: Array) -> ArrayStream:
-    """Move some rows far out, so that predictions leave the range of labels.
+def far_out(data: ArrayStream, row: int) -> ArrayStream:
+    """Move a row far out, so that its prediction leaves the range of labels.
 
     Examples
     --------
     >>> from dfop.evaluation.sources import as_stream
-    >>> far_out(as_stream(([[1.0], [1.0]], [0.5, 1.5])), np.array([1])).X.ravel()
-    array([1., 8.])
+    >>> far_out(as_stream(([[1.0], [1.0]], [0.5, 1.5])), 1).X.ravel()
+    array([  1., 100.])
     """
     numbers = data.rows.numbers.copy()
-    numbers[rows] *= FAR
+    numbers[row] *= FAR
     return replace(data, rows=replace(data.rows, numbers=numbers))
 
 
@@ -104,10 +104,10 @@ def _other_classes(data: ArrayStream, start: int) -> Iterator[Array]:
 
 def _reordered(rows: Batch, order: Array) -> Batch:
     """Put rows into another order; their times stay where they are."""
-    return Batch(
-        rows.numbers[order],
-        rows.gaps,
-        {j: Text(text.codes[order], text.values) for j, text in rows.texts.items()},
-        rows.names,
-        None if rows.time is None else rows.time[: len(order)],
+    return replace(
+        rows,
+        numbers=rows.numbers[order],
+        texts={j: Text(text.codes[order], text.values) for j, text in rows.texts.items()},
+        time=None if rows.time is None else rows.time[: len(order)],
+        since=None,
     )

@@ -39,6 +39,7 @@ _FEW = 1000
 """Numbers that are not worth a shorter form."""
 NOT_COUNTED = np.array(-1.0)
 """On how many rows a limit acted, in files that do not tell."""
+_FLOAT = np.dtype(np.float64)
 _MOST_FREE_OUTPUTS = 1000
 """Outputs of a filter without weights: they take no bytes of the file."""
 
@@ -76,12 +77,7 @@ def read_engine(model: Model, described: Any, reading: Reading) -> Engine:
     if several and "late" in described:  # which targets had a label that came late
         names.add("late")
     known(described, names, "the engine")
-    fields = _with_counts(
-        {
-            name: values.astype(np.float64, copy=False)
-            for name, values in reading.under("engine/").items()
-        }
-    )
+    fields = _with_counts(reading.under("engine/"))
     intercept = bool(settings.fit_intercept)
     prior = read_prior(described["prior"], settings)
     cap = math.inf if settings.cap is None else float(settings.cap)
@@ -103,10 +99,13 @@ def read_engine(model: Model, described: Any, reading: Reading) -> Engine:
 
 
 def _with_counts(fields: Tensors) -> Tensors:
-    """Return the fields of filters with `limited_rows`, which the first files did not have."""
-    counts = [name.removesuffix("faded") + "limited_rows" for name in fields
-              if name.endswith("faded")]  # fmt: skip
-    return {**dict.fromkeys(counts, NOT_COUNTED), **fields}
+    """Return fields with all digits, and of filters `limited_rows`, which old files do not have."""
+    found: Tensors = {}
+    for name, values in fields.items():
+        if name.endswith("faded"):
+            found.setdefault(name.removesuffix("faded") + "limited_rows", NOT_COUNTED)
+        found[name] = values if values.dtype == _FLOAT else values.astype(np.float64)
+    return found
 
 
 def _late_targets(targets: list[Any], late: list[Any]) -> list[Any]:

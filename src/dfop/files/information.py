@@ -11,7 +11,7 @@ from dfop.engines.limits import Checkpoint
 from dfop.model.label_targets import LabelTarget
 from dfop.model.settings import Settings
 
-from .container import FORMAT, ModelFileError, Tensors, pack, unpack
+from .container import FORMAT, ModelFileError, Tensors, as_bytes, pack, unpack
 from .faces import describe_forgetting, read_forgetting
 from .saving import NONSENSE
 from .targets import describe_target, read_target
@@ -65,8 +65,9 @@ def pack_information(parts: dict[str, Any]) -> bytes:
 
 def unpack_information(data: bytes) -> dict[str, Any]:
     """Return the named parts of an Information; refuse what makes no sense."""
+    content = as_bytes(data)
     try:
-        return _rebuild(*unpack(bytes(data)))
+        return _rebuild(*unpack(content))
     except ModelFileError as error:
         raise ModelFileError(f"cannot read this Information: {error}") from None
     except NONSENSE as error:

@@ -16,7 +16,7 @@ from dfop.model.targets import NumberTarget
 from dfop.regressor import DFOPRegressor
 
 from .columns import describe_coder, read_coder
-from .container import FORMAT, ModelFileError, Tensors, pack, unpack
+from .container import FORMAT, ModelFileError, Tensors, as_bytes, pack, unpack
 from .faces import class_of, describe_parameters, kind_of, read_parameters
 from .saving import NONSENSE, from_bytes, to_bytes
 from .targets import describe_target, read_target
@@ -74,8 +74,9 @@ def pack_keyed(parts: dict[str, Any]) -> bytes:
 
 def unpack_keyed(data: bytes, make: Callable[[dict[str, Any]], T]) -> T:
     """Make a `Keyed` of the parts that `make` takes; refuse what makes no sense."""
+    content = as_bytes(data)
     try:
-        document, tensors = unpack(bytes(data))
+        document, tensors = unpack(content)
         return make(_parts(document, tensors))
     except ModelFileError as error:
         raise ModelFileError(f"cannot read these models by key: {error}") from None

@@ -28,8 +28,11 @@ _UNABLE = {errno.EINVAL, errno.ENOTSUP, errno.ENOLCK, errno.ENOSYS}
 
 def replace_file(path: Any, content: bytes) -> None:
     """Write a file that appears whole or not at all; links are followed, permissions kept."""
-    target = os.path.realpath(os.fsdecode(path))
+    given = os.fsdecode(path)
+    target = os.path.realpath(given)
     directory, name = os.path.split(target)
+    for folder in (os.path.dirname(given), directory):  # a link may lead elsewhere
+        _check_folder(folder)
     before = _existing(target)
     _remove_leftovers(directory, name)
     part, file = _create(directory, name, before)
@@ -46,6 +49,14 @@ def replace_file(path: Any, content: bytes) -> None:
             error.filename = target  # a full disk does not say which file
         raise
     _sync_directory(directory)
+
+
+def _check_folder(folder: str) -> None:
+    """Refuse a folder that is not there; the system would name the hidden file."""
+    try:
+        os.stat(os.path.join(folder, "."))
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise type(error)(error.errno, "there is no such folder, make it first", folder) from None
 
 
 def _existing(target: str) -> os.stat_result | None:

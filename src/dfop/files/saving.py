@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-from importlib import import_module
 from typing import Any
 
 from . import format3, old
-from .container import ModelFileError, pack, unpack
+from .container import ModelFileError, as_bytes, pack, unpack
 from .replacing import replace_file
 
-_ABOVE = {"Keyed": "dfop.scale", "Information": "dfop.scale"}
-"""Kinds of files that a room above writes and reads itself: loaded where one is met."""
+_ABOVE = ("Keyed", "Information")
+"""Kinds of files that a room above writes and reads itself."""
 
 Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
@@ -120,7 +119,8 @@ def to_bytes(model: Any) -> bytes:
     >>> bool(from_bytes(to_bytes(model)).predict([[3.0]]) == model.predict([[3.0]]))
     True
     """
-    if type(model).__name__ in _ABOVE and type(model).__module__.startswith("dfop."):
+    kind = type(model).__name__
+    if kind in _ABOVE and type(model) is _from_above(kind):
         content: bytes = model.to_bytes()
         return content
     return pack(*format3.describe(model))
@@ -143,6 +143,8 @@ def from_bytes(data: bytes) -> Any:
     ------
     ModelFileError
         As in `load`.
+    TypeError
+        If it is something else than bytes.
 
     Examples
     --------
@@ -151,7 +153,14 @@ def from_bytes(data: bytes) -> Any:
     >>> dfop.from_bytes(dfop.to_bytes(model)).predict([[3.0]]) == model.predict([[3.0]])
     array([ True])
     """
-    return _read(bytes(data), "the model from bytes")
+    return _read(as_bytes(data), "the model from bytes")
+
+
+def _from_above(kind: str) -> Any:
+    """Return one of the classes that write and read their files themselves."""
+    from dfop import scale  # it stands on this room, and is loaded where one of its files is met
+
+    return getattr(scale, kind)
 
 
 def _read(content: bytes, name: str) -> Any:
@@ -161,7 +170,7 @@ def _read(content: bytes, name: str) -> Any:
         raise ModelFileError(f"cannot load {name}: {error}") from None
     kind = document.get("kind")
     if isinstance(kind, str) and kind in _ABOVE:
-        return getattr(import_module(_ABOVE[kind]), kind).from_bytes(content)
+        return _from_above(kind).from_bytes(content)
     try:
         if document["format"] == 3:
             return format3.rebuild(document, tensors)

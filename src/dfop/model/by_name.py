@@ -84,16 +84,59 @@ class RowsByName:
             1.0 - getattr(model.settings.rule, "mu", 0.0),
             model.settings.max_features,
         )
-        self._coded: dict[int, Array] = {}
-        self._coded_for: Any = None
         self._limits = Limits(model.settings)
         self._classes_beyond = False
         self._lag_names = {f"label {k + 1} back" for k in range(model.settings.lags)}
 
     # -- one row ------------------------------------------------------------------------------
 
-    def learn(self, x: dict[Any, Any], planned: Planned) -> None:
-        """Learn one row, whose target is checked."""
+    def learn_number(self, x: dict[Any, Any], y: float) -> None:
+        """Learn one row and its number."""
+        if self._is_under_way():
+            monitor: Any = self.model.monitor
+            parts = (None, None) if monitor is None else (monitor.watch, monitor.intervals)
+            self._close(self.named.learn_number(x, y, *parts), y)
+        else:
+            self._learn(x, Planned(self.model.target, np.array([[y]])))
+        self._warn()
+
+    def learn_label(self, x: dict[Any, Any], label: Any) -> None:
+        """Learn one row and its label."""
+        target = self.model.target
+        assert isinstance(target, LabelTarget)
+        k = target.number_of(label)
+        if k is not None and self._is_under_way():
+            monitor: Any = self.model.monitor
+            parts = (None, None) if monitor is None else (monitor.watch, monitor.calibrations[0])
+            self._close(self.named.learn_class(x, k, target.margin, *parts), k)
+        else:
+            self._learn(x, target.plan_growing([label]))
+        self._warn()
+
+    def _is_under_way(self) -> bool:
+        """Whether a row needs nothing but what is compiled."""
+        model = self.model
+        if model.engine is None or model.own is not None or self._lag_names:
+            return False
+        return model.monitor is None or model.monitor.knows_columns
+
+    def _close(self, found: Any, value: float) -> None:
+        """Go on after a row: alarms that it rang, or outputs that the monitor is yet to see."""
+        if self.model.monitor is None:
+            return
+        if found is None or isinstance(found, list):
+            self.model.count_one(found)
+        else:
+            self._observe(found[np.newaxis], np.array([[value]]))
+
+    def _observe(self, outputs: Array, values: NDArray[Any]) -> None:
+        """Let the monitor see the row that was just learned."""
+        model, target = self.model, self.model.target
+        coded = target.active(model.coded(values, target))
+        model.observe(self.named.last_row(), target.active(outputs), coded, values, _SEEN)
+
+    def _learn(self, x: dict[Any, Any], planned: Planned) -> None:
+        """Learn one row, whose target is checked, in the way that is right for all."""
         model = self.model
         self._set_lags(x)
         if model.engine is None or planned.opened or model.own is not None:
@@ -102,19 +145,14 @@ class RowsByName:
             coded = self._target(planned.values)
             outputs = self.named.step(x, coded)
             if model.monitor is not None:
-                target = model.target
-                active, mine = outputs[np.newaxis], coded[np.newaxis]
-                judged = (target.active(active), target.active(mine), planned.values, _SEEN)
-                model.observe(self.named.last_row(), *judged)
+                self._observe(outputs[np.newaxis], planned.values)
             if model.lags is not None:
                 model.lags.add(planned.values)
-        self._warn()
 
     def pass_by(self, x: dict[Any, Any], values: NDArray[Any]) -> None:
         """Let a row without a target pass; nothing reads the value in its place."""
-        model = self.model
         self._set_lags(x)
-        self._learn_coded(x, Planned(model.target, values), labelled=False)
+        self._learn_coded(x, Planned(self.model.target, values), labelled=False)
         self._warn()
 
     def _learn_coded(self, x: dict[Any, Any], planned: Planned, *, labelled: bool = True) -> None:
@@ -132,17 +170,11 @@ class RowsByName:
         self.named.use(model.engine)  # type: ignore[arg-type]
 
     def _target(self, values: NDArray[Any]) -> Array:
-        """Return a target as the engine learns it; of a class, made once."""
+        """Return a target as the engine learns it."""
         model = self.model
-        if not isinstance(model.target, LabelTarget):
-            return np.ascontiguousarray(values[0])
-        if self._coded_for is not model.target:
-            self._coded, self._coded_for = {}, model.target
-        k = int(values[0, 0])
-        self._classes_beyond = self._classes_beyond or k < 0
-        if k not in self._coded:
-            self._coded[k] = np.ascontiguousarray(model.coded(values, model.target)[0])
-        return self._coded[k]
+        if isinstance(model.target, LabelTarget):
+            self._classes_beyond = self._classes_beyond or bool(values[0, 0] < 0)
+        return np.ascontiguousarray(model.coded(values, model.target)[0])
 
     def outputs(self, x: dict[Any, Any]) -> list[float]:
         """Return all outputs of the engine for one row; none before the first one."""
@@ -188,7 +220,8 @@ class RowsByName:
 
     def _warn(self) -> None:
         """Warn of own experts and of more names or classes than have room, once all is learned."""
-        self.model.warn()
+        if self.model.own is not None:
+            self.model.warn()
         if self.named.shared_names:
             self._limits.warn_of_names()
         if self._classes_beyond:
@@ -210,6 +243,7 @@ class RowsByName:
         batch = ordered(batch)
         if len(model.ids.keys() | set(names)) > model.settings.max_features:
             self._learn_rows(batch.dicts(), planned, labelled)
+            self._warn()
             return
         every = np.ones(len(batch), bool)
         labelled = every if labelled is None else labelled
@@ -240,7 +274,7 @@ class RowsByName:
                 self.pass_by(row, planned.values[t : t + 1])
                 continue
             one = [(0, opened[t])] if t in opened else []
-            self.learn(row, Planned(model.target, planned.values[t : t + 1], one))
+            self._learn(row, Planned(model.target, planned.values[t : t + 1], one))
 
     def outputs_of_batch(self, batch: Batch) -> Array:
         """Return the active outputs of rows; unknown names have no part in it."""

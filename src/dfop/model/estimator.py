@@ -6,10 +6,12 @@ see whole calls. Parameters are frozen with the first row: one that was changed 
 
 from __future__ import annotations
 
+import copy
 import threading
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Any, NamedTuple, Self, TypeVar
+from operator import attrgetter
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,7 +29,7 @@ from .keys import Key
 from .late import forget_late, learn_late
 from .model import Model, Run
 from .opening import Target
-from .settings import Settings
+from .settings import Settings, settings_of
 
 Array = NDArray[np.float64]
 
@@ -52,7 +54,7 @@ class Estimator(BaseEstimator):
     """Whether X may be a `dfop.rows.Batch`."""
 
     _model: Model
-    _made_with: dict[str, Any]
+    _made_with: tuple[Any, ...]
     _parameter_names: tuple[str, ...] = (
         "forgetting",
         "features",
@@ -70,6 +72,12 @@ class Estimator(BaseEstimator):
         "storage",
         "guarantee",
     )
+    _values_of: ClassVar[attrgetter[tuple[Any, ...]]]
+    """Reads all parameters; asked in every call."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls._values_of = attrgetter(*cls._parameter_names)
 
     def __init__(
         self,
@@ -122,11 +130,11 @@ class Estimator(BaseEstimator):
     def _new_target(self, y: Any) -> Target:
         """Make a target that knows nothing yet; `y` is None where rows come before labels."""
 
-    def _parameters(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self._parameter_names}
+    def _parameters(self) -> tuple[Any, ...]:
+        return self._values_of(self)
 
     def _settings(self) -> Settings:
-        return Settings.of(**self._parameters())
+        return settings_of(self._parameter_names, self._parameters())
 
     def _started(self) -> Model | None:
         """Return the model, once there is one; refuse parameters changed since, but `threads`."""
@@ -164,6 +172,10 @@ class Estimator(BaseEstimator):
         state: dict[str, Any] = super().__getstate__().copy()  # other threads may go on
         state.pop("_opening_lock", None)
         return state
+
+    def __copy__(self) -> Self:
+        """Return a learner of its own: what one learns, the other must not know."""
+        return copy.deepcopy(self)
 
     def __dfop_model__(self) -> Model | None:
         """Return the model, for a file."""

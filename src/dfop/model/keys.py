@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from functools import cache
 from itertools import islice
 from typing import Any
 
@@ -93,6 +94,12 @@ def places_among(all_keys: Keys, keys: Keys) -> Places:
     return np.array([table.get(key, -1) for key in keys], np.int64)
 
 
+@cache
+def _nothing(dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return no numbers; a model has a dozen of these, nearly always."""
+    return np.empty(0, dtype)
+
+
 class Queue:
     """Numbers in their order, added behind and dropped in front.
 
@@ -103,7 +110,7 @@ class Queue:
     """
 
     def __init__(self, dtype: DTypeLike) -> None:
-        self._buffer: NDArray[Any] = np.empty(0, dtype)
+        self._buffer = _nothing(np.dtype(dtype))
         self._start = self._stop = 0
 
     def __getstate__(self) -> NDArray[Any]:

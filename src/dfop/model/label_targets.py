@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dfop.core import choose
+from dfop.core import choose, first_rows
 from dfop.rows.cells import shown
 from dfop.rows.labels import (
     check_new_label,
@@ -95,11 +95,19 @@ class LabelTarget:
         """Return the number of each class learned so far."""
         return {label: k for k, label in enumerate(self.order)}
 
+    def number_of(self, label: Any) -> int | None:
+        """Return the number of a class learned so far; None of anything else."""
+        try:
+            return self.index.get(label)
+        except TypeError:  # it cannot be hashed
+            return None
+
     @cached_property
     def positions(self) -> Indices:
         """Return where in `classes` the class of each number is: those not met yet come last."""
         assert self.classes is not None
-        met = [int(np.flatnonzero(self.classes == label)[0]) for label in self.order]
+        places = {label: at for at, label in enumerate(self.classes.tolist())}
+        met = [places[label] for label in self.order]
         rest = sorted(set(range(len(self.classes))) - set(met))
         return np.array(met + rest, dtype=np.int64)
 
@@ -108,7 +116,8 @@ class LabelTarget:
         """Return the number of each of `classes`; -1 where it is not learned yet."""
         assert self.classes is not None
         ranks = np.full(len(self.classes), -1, dtype=np.int64)
-        ranks[self.positions[: len(self.order)]] = np.arange(len(self.order))
+        if self.order:
+            ranks[self.positions[: len(self.order)]] = np.arange(len(self.order))
         return ranks
 
     def learned(self, label: Any) -> LabelTarget:
@@ -116,7 +125,8 @@ class LabelTarget:
         classes = self.classes
         if self.grows and classes is not None:
             classes = np.array([label]) if not self.order else distinct(np.append(classes, label))
-        return replace(self, order=(*self.order, label), classes=classes)
+        order = (*self.order, label)
+        return LabelTarget(classes, order, self.limit, self.grows, self.one_each)
 
     def __getstate__(self) -> dict[str, Any]:
         # what is derived from the fields is not part of the state
@@ -138,25 +148,17 @@ class LabelTarget:
         if target.grows:
             return target._plan_open(labels, seen)
         at = positions_of(labels, target.classes)
-        values = target.ranks[at]
-        if len(target.order) == len(target.ranks):  # all classes were met before
-            return Planned(target, values[:, np.newaxis])
-        fresh = (values < 0) & seen
-        if not fresh.any():
-            return Planned(target, values[:, np.newaxis])
-        rows = np.flatnonzero(fresh)[::-1]
-        first = np.full(len(target.ranks), -1)
-        first[at[rows]] = rows  # of equal places the last is written, and that is the first row
-        news = np.flatnonzero(first >= 0)
-        opened = sorted(zip(first[news].tolist(), news.tolist(), strict=True))
+        opened = first_rows(at, seen, target.ranks >= 0)
+        if not opened:
+            return Planned(target, target.ranks[at][:, np.newaxis])
         assert target.classes is not None
-        final = target.ranks.copy()
+        ranks = target.ranks.copy()
         for k, (_, position) in enumerate(opened, len(target.order)):
-            final[position] = k
+            ranks[position] = k
         labels_of = target.classes.tolist() if target.classes.dtype != object else target.classes
         return Planned(
             target,
-            final[at][:, np.newaxis],
+            ranks[at][:, np.newaxis],
             [(row, labels_of[position]) for row, position in opened],
         )
 
@@ -214,7 +216,7 @@ class LabelTarget:
                 f"there are {len(found)} classes, more than max_classes={self.limit}: numbers are "
                 "for DFOPRegressor; else raise max_classes"
             )
-        return replace(self, classes=found)
+        return LabelTarget(found, self.order, self.limit, self.grows, self.one_each)
 
     def check_same(self, classes: Any) -> None:
         """Refuse classes that differ from those known."""
@@ -307,8 +309,9 @@ class LabelTarget:
         """Return the labels predicted."""
         if self.classes is None or (self.grows and not self.order):
             return self._decode_growing(active)
-        if not self.order:
-            return np.repeat(self.classes[:1], len(active))
+        if len(self.order) < 2:  # there is nothing to choose from
+            only = self.classes == self.order[0] if self.order else slice(0, 1)
+            return np.repeat(self.classes[only], len(active))
         return self.classes[self.positions[self.choose(active)]]
 
     def _decode_growing(self, active: Array) -> NDArray[Any]:

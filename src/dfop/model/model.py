@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
@@ -30,7 +31,7 @@ from dfop.rows.weights import row_weights
 from .label_targets import LabelTarget
 from .lags import Lags
 from .made import Made, made_of
-from .monitor import STRIDE, LabelMonitor, Monitor, NumberMonitor, at_once
+from .monitor import STRIDE, Found, LabelMonitor, Monitor, NumberMonitor, at_once
 from .movement import moved_weights_of
 from .opening import Target, check_columns, check_targets, new_engine, new_monitor
 from .own_experts import OwnExperts
@@ -55,6 +56,11 @@ class Run(NamedTuple):
     outputs: Array
     monitored: Any
     """What the monitor says of them: half-widths, or probabilities; None without one."""
+
+    def cut(self, part: slice, target: Target) -> Run:
+        """Return some rows of it; a label is called as the target says."""
+        monitored = None if self.monitored is None else [p[part] for p in self.monitored]
+        return Run(target, self.outputs[part], monitored)
 
 
 def count_rows(batch: Batch | SparseBatch) -> int:
@@ -280,6 +286,9 @@ class Model:
         if self.transform is not None:
             rows = self.seen_by_engine(rows)
             widths = [(0, rows.shape[1])]
+        named: list[tuple[int, Any]] = []
+        if opened and made is None and self._only_names_open():
+            named, opened = opened, []
         doubled = [] if made is None else self._doubled(seen)
         labels, edges = dict(opened), self._edges(n, widths, opened, doubled)
         runs = []
@@ -304,12 +313,7 @@ class Model:
             if made is not None:
                 active = made.learn(self, before, part, how, own)
             else:
-                if filtered and isinstance(engine, Filter):
-                    shown = learn_filtered(engine, *how)
-                elif isinstance(some, SparseBatch):
-                    some.learn_by(engine, *how[1:])
-                else:
-                    engine.learn(*how, *own)
+                shown = self._teach(how, own, filtered=filtered)
                 active = before.active(outputs)
             judged = (active, before.active(coded), values[part], seen[part])
             said = None if made is None else made.said[part]
@@ -320,7 +324,45 @@ class Model:
                 made.remake(self, rows, stop)
         if self.lags is not None:
             self.lags.add(values[seen])
-        return runs
+        return self._name(runs, named) if named else runs
+
+    def _teach(self, how: Any, own: tuple[Array, ...], *, filtered: bool) -> Array | None:
+        """Let the engine learn rows; return what it predicts once it knows them, if that counts."""
+        engine, rows = self.engine, how[0]
+        assert engine is not None
+        if filtered and isinstance(engine, Filter):
+            return learn_filtered(engine, *how)
+        if isinstance(rows, SparseBatch):
+            rows.learn_by(engine, *how[1:])
+        else:
+            engine.learn(*how, *own)
+        return None
+
+    def _only_names_open(self) -> bool:
+        """Whether a class that is met changes nothing but what a prediction is called.
+
+        Rows need not be cut there: the two classes of a margin are -1 and 1 from the first row on.
+        """
+        target = self.target
+        two = isinstance(target, LabelTarget) and target.always_two and target.margin
+        return two and self.own is None and self.lags is None
+
+    def _name(self, runs: list[Run], opened: list[tuple[int, Any]]) -> list[Run]:
+        """Cut runs behind the rows that bring a class, from where on it may be predicted."""
+        assert isinstance(self.target, LabelTarget)
+        found, start, left = [], 0, iter([*opened, (math.inf, None)])
+        row, label = next(left)
+        for run in runs:
+            at, end = 0, len(run.outputs)
+            while row < start + end:
+                stop = int(row) + 1 - start
+                found.append(run.cut(slice(at, stop), self.target))
+                self.target = self.target.learned(label)
+                at, (row, label) = stop, next(left)
+            if at < end:
+                found.append(run.cut(slice(at, end), self.target))
+            start += end
+        return found
 
     def _fill_lags(
         self, rows: Any, values: NDArray[Any], seen: NDArray[np.bool_], made: Made | None
@@ -419,7 +461,7 @@ class Model:
         columns = self.column_ids(batch)
         try:
             rows, widths = self.coder.code(
-                batch.numbers, batch.texts, columns, weights.times, batch.gaps
+                batch.numbers, batch.texts, columns, weights.times, batch.gaps, batch.since
             )
         except KindError as error:
             refuse_kind(batch, error)
@@ -466,7 +508,8 @@ class Model:
 
     def use_threads(self, threads: int) -> None:
         """Let experts learn on so many threads from now on."""
-        self.settings = replace(self.settings, threads=threads)
+        if threads != self.settings.threads:
+            self.settings = replace(self.settings, threads=threads)
         if isinstance(self.engine, Bank):
             self.engine.threads = threads
 
@@ -550,6 +593,14 @@ class Model:
             return self.judge(predicted, coded, labels, seen)
         monitor.rows += int(np.count_nonzero(~seen))
         return self.replay_monitor(~np.flatnonzero(seen), predicted, coded, said)
+
+    def count_one(self, found: list[Found] | None) -> None:
+        """Let the monitor count a row that it has seen, and the alarms that rang."""
+        monitor = self.monitor
+        assert monitor is not None
+        monitor.count_one(found, self.weight_names)
+        if monitor.open:
+            self._close()
 
     def look_at(
         self,
@@ -689,6 +740,8 @@ class Model:
             given: Sequence[Any] = list(self.ids)
         else:
             given = self.names or [f"x{j}" for j in range(self.columns)]
+            if not self.sparse:  # columns that rows yet to come will open have no weight
+                given = given[: self.coder.columns]
         if self.sparse:
             return [str(name) for name in given]
         names = [str(name) for name in self.coder.labels(list(given))]

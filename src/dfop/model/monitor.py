@@ -18,6 +18,8 @@ from dfop.core import Calibration, Intervals, Watch
 
 Array = NDArray[np.float64]
 Steps = NDArray[np.int64]
+Found = tuple[int, int, str, list[int]]
+"""An alarm: the step at which it rang, how many rows ago the change began, kind and columns."""
 
 STRIDE = 256
 """What moved is looked up at the first multiple of this many rows after an alarm: the new rows have
@@ -164,8 +166,30 @@ class Monitor(ABC):
             When the rows came.
         """
         made, told = np.ascontiguousarray(predicted), np.ascontiguousarray(coded)
-        X = np.ascontiguousarray(X)
-        for step, rows, kind, columns in self.watch.watch(X, made, told, order):
+        found = self.watch.watch(np.ascontiguousarray(X), made, told, order)
+        self._ring(found, order, names, numbers, when)
+        self.came += len(X) if numbers is None else int(np.count_nonzero(order >= 0))
+        if when is not None or self.time is not None:
+            self.time = self._time_after(order, when)
+
+    def count_one(self, found: list[Found] | None, names: Callable[[], list[str]]) -> None:
+        """Count a row that came with its target and was seen already, and the alarms it rang."""
+        if found:
+            self._ring(found, _ONE, names)
+        self.came += 1
+        self.rows += 1
+        self.time = None
+
+    def _ring(
+        self,
+        found: list[Found],
+        order: Steps,
+        names: Callable[[], list[str]],
+        numbers: Steps | None = None,
+        when: NDArray[Any] | None = None,
+    ) -> None:
+        """Keep alarms that rang while rows and targets came, see `look_at`."""
+        for step, rows, kind, columns in found:
             row = int(order[step])
             if row < 0:
                 rang = self.rows + (~row if numbers is None else int(numbers[~row]))
@@ -177,9 +201,6 @@ class Monitor(ABC):
             time = self._time_after(order[: step + 1], when)
             began = max(rang - rows + 1, 0)
             self.open.append(Alarm(rang, began, kind, columns=which, time=time))
-        self.came += len(X) if numbers is None else int(np.count_nonzero(order >= 0))
-        if when is not None or self.time is not None:
-            self.time = self._time_after(order, when)
 
     def _time_after(self, order: Steps, when: NDArray[Any] | None) -> np.datetime64 | float | None:
         """Return when the last row came, after the steps in order."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -146,6 +147,24 @@ class Settings:
                     "this model was not made with: set it back, or start anew with fit or a fresh "
                     "model"
                 )
+
+
+_PLAIN = frozenset({str, float, int, bool, type(None)})
+
+
+def settings_of(names: tuple[str, ...], values: tuple[Any, ...]) -> Settings:
+    """Check parameters as `Settings.of` does; plain ones that were checked before are not again.
+
+    A fresh model for a few rows would spend more time on its settings than on the rows.
+    """
+    if _PLAIN.issuperset(map(type, values)):
+        return _checked_before(names, *values)
+    return Settings.of(**dict(zip(names, values, strict=True)))
+
+
+@lru_cache(maxsize=128, typed=True)  # typed: True is no 1
+def _checked_before(names: tuple[str, ...], *values: Any) -> Settings:
+    return Settings.of(**dict(zip(names, values, strict=True)))
 
 
 def _check_prior(prior_variance: Any, cap: Any) -> None:

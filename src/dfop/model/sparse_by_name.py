@@ -44,9 +44,15 @@ class SparseRowsByName:
 
     # -- one row ------------------------------------------------------------------------------
 
-    def learn(self, x: Row, planned: Planned) -> None:
-        """Learn one row, whose target is checked."""
-        self._learn_cells([coded_cells(x)], planned)
+    def learn_number(self, x: Row, y: float) -> None:
+        """Learn one row and its number."""
+        self._learn_cells([coded_cells(x)], Planned(self.model.target, np.array([[y]])))
+
+    def learn_label(self, x: Row, label: Any) -> None:
+        """Learn one row and its label."""
+        target = self.model.target
+        assert isinstance(target, LabelTarget)
+        self._learn_cells([coded_cells(x)], target.plan_growing([label]))
 
     def outputs(self, x: Row) -> list[float]:
         """Return all outputs of the engine for one row; none before the first one."""

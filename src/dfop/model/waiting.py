@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -139,6 +140,18 @@ def _known(numbers: Array) -> tuple[Places, Array]:
     return np.where(known, numbers.shape[1], 0), numbers[known].ravel()
 
 
+class _Queues(NamedTuple):
+    """What is kept of rows that wait, in the order in which they came."""
+
+    places: KeyPlaces
+    cells: RaggedQueue
+    predicted: RaggedQueue
+    made: RaggedQueue
+    said: RaggedQueue
+    stamps: Queue
+    arrived: Queue
+
+
 class WaitingRows:
     """Rows by their key, oldest first; at most `limit`, none longer than `expiry`.
 
@@ -156,39 +169,43 @@ class WaitingRows:
         self.limit, self.expiry, self.made_dtype = limit, expiry, made
         self.expired = 0
         """How many rows were given up."""
-        self._clear()
-
-    def _clear(self) -> None:
         self.count = 0
         """How many rows wait."""
-        self._places = KeyPlaces()
-        self._cells = RaggedQueue(np.int32, np.float64)
-        self._predicted = RaggedQueue(np.float64)
-        self._made = RaggedQueue(self.made_dtype)
-        self._said = RaggedQueue(np.float64)
-        self._stamps, self._arrived = Queue(np.float64), Queue(np.float64)
+
+    @cached_property
+    def _queues(self) -> _Queues:
+        """What is kept of the rows; of most models none ever waits, and they have no queues."""
+        return _Queues(
+            KeyPlaces(),
+            RaggedQueue(np.int32, np.float64),
+            RaggedQueue(np.float64),
+            RaggedQueue(self.made_dtype),
+            RaggedQueue(np.float64),
+            Queue(np.float64),
+            Queue(np.float64),
+        )
 
     def __len__(self) -> int:
         return self.count
 
     def __iter__(self) -> Iterator[Key]:
-        return iter(self._places.keys)
+        return iter(self._queues.places.keys)
 
     @property
     def places(self) -> int:
         """How many places there are: of rows that wait, and of some that did."""
-        return len(self._stamps)
+        return len(self._queues.stamps)
 
     def check_new(self, keys: Keys) -> None:
         """Refuse keys of rows that wait already."""
-        taken = self._places.find(keys) >= 0
+        taken = self._queues.places.find(keys) >= 0
         if taken.any():
             key = keys[int(np.argmax(taken))]
             raise ValueError(f"a row with the key {key!r} is already waiting for its label")
 
     def find(self, keys: Keys) -> Places:
         """Return the places of rows; refuse keys of rows that do not wait."""
-        places = self._places.find(keys)
+        places = self._queues.places.find(keys)
         if (places < 0).any():
             key = keys[int(np.argmax(places < 0))]
             gone = f", {self.expired} have expired" if self.expired else ""
@@ -201,11 +218,11 @@ class WaitingRows:
     def expiring(self, now: float) -> int:
         """Count the rows, the oldest, that have waited too long or are too many."""
         excess = max(len(self) - self.limit, 0)
-        expiry, arrived = self.expiry, self._arrived.values
+        expiry, arrived = self.expiry, self._queues.arrived.values
         if expiry is None:
             return excess
         late = bisect_left(range(len(arrived)), True, key=lambda at: now - arrived[at] < expiry)
-        return max(excess, int(np.searchsorted(self._places.here, late)))
+        return max(excess, int(np.searchsorted(self._queues.places.here, late)))
 
     def expiring_between(
         self, arrived: Array, keys: Keys, due: Places, before: NDArray[np.int64]
@@ -226,8 +243,8 @@ class WaitingRows:
         before : array of int
             Before which of the rows that come each label comes.
         """
-        here = self._places.here
-        when = np.concatenate([self._arrived.values, arrived]).tolist()
+        here = self._queues.places.here
+        when = np.concatenate([self._queues.arrived.values, arrived]).tolist()
         first = len(when) - len(arrived)
         order = [*here.tolist(), *range(first, len(when))]  # of those that wait
         labelled = np.full(len(when), len(arrived) + 1)
@@ -261,7 +278,7 @@ class WaitingRows:
         if not count:
             return
         first = self.expired == 0
-        gone = self._places.oldest(count)
+        gone = self._queues.places.oldest(count)
         self.remove(gone, self.find(gone))
         self.expired += count
         if first:
@@ -278,21 +295,23 @@ class WaitingRows:
         if not len(keys):
             return
         self.count += len(keys)
-        self._places.add(keys)
-        self._cells.add(rows.cells, rows.columns, rows.values)
-        self._predicted.add(rows.widths, rows.predicted)
-        self._made.add(rows.made_widths, rows.made)
-        self._said.add(rows.said_widths, rows.said)
-        self._stamps.add(rows.stamps)
-        self._arrived.add(rows.arrived)
+        queues = self._queues
+        queues.places.add(keys)
+        queues.cells.add(rows.cells, rows.columns, rows.values)
+        queues.predicted.add(rows.widths, rows.predicted)
+        queues.made.add(rows.made_widths, rows.made)
+        queues.said.add(rows.said_widths, rows.said)
+        queues.stamps.add(rows.stamps)
+        queues.arrived.add(rows.arrived)
 
     def kept(self, places: Places) -> Kept:
         """Return what is kept of rows."""
-        cells, (columns, values) = self._cells.take(places)
-        widths, (predicted,) = self._predicted.take(places)
-        made_widths, (made,) = self._made.take(places)
-        stamps, arrived = self._stamps.values[places], self._arrived.values[places]
-        said_widths, (said,) = self._said.take(places)
+        queues = self._queues
+        cells, (columns, values) = queues.cells.take(places)
+        widths, (predicted,) = queues.predicted.take(places)
+        made_widths, (made,) = queues.made.take(places)
+        stamps, arrived = queues.stamps.values[places], queues.arrived.values[places]
+        said_widths, (said,) = queues.said.take(places)
         return Kept(
             cells,
             columns,
@@ -309,7 +328,7 @@ class WaitingRows:
 
     def all_kept(self) -> Kept:
         """Return what is kept of all rows, oldest first."""
-        return self.kept(self._places.here)
+        return self.kept(self._queues.places.here)
 
     def remake(self, but: Places, width: int, *, alike: bool, code: Coder, remake: Remake) -> None:
         """Let an engine predict rows once more, all but those at some places.
@@ -325,25 +344,27 @@ class WaitingRows:
         remake : callable
             Overwrites what was made of rows.
         """
-        places = np.setdiff1d(self._places.here, but, assume_unique=True)
+        places = np.setdiff1d(self._queues.places.here, but, assume_unique=True)
         if not len(places):
             return
         rows = self.kept(places)
         made = rows.made_of(width, alike=alike)
         remake(code(rows), made)
-        self._made.replace(places, *_known(made))
+        self._queues.made.replace(places, *_known(made))
 
     def remove(self, keys: Keys, places: Places) -> None:
         """Stop waiting for the labels of rows."""
         if not len(places):
             return
         self.count -= len(places)
-        front = self._places.remove(keys, places)
-        for rows in (self._cells, self._predicted, self._made, self._said):
+        queues = self._queues
+        front = queues.places.remove(keys, places)
+        for rows in (queues.cells, queues.predicted, queues.made, queues.said):
             rows.drop(front)
-        for times in (self._stamps, self._arrived):
+        for times in (queues.stamps, queues.arrived):
             times.drop(front)
         if self.places > 2 * len(self) + _FEW:  # labels that come out of order leave gaps
-            left, kept = self._places.keys, self.all_kept()
-            self._clear()
+            left, kept = self._queues.places.keys, self.all_kept()
+            del self._queues
+            self.count = 0
             self.keep(left, kept)

@@ -14,10 +14,9 @@ from dfop.model.label_targets import LabelTarget
 from dfop.model.monitor import LabelMonitor
 from dfop.rows.cells import is_missing
 from dfop.rows.checks import check_length
-from dfop.rows.tables import as_batch
 from dfop.rows.target_cells import cells_of, split_targets
 
-from .learner import Array, RiverLearner, Row, frame_beside, series_beside
+from .learner import Array, RiverLearner, Row, batch_of_frame, frame_beside, series_beside
 
 
 class DFOPClassifier(RiverLearner, base.MiniBatchClassifier):
@@ -145,7 +144,7 @@ class DFOPClassifier(RiverLearner, base.MiniBatchClassifier):
                 assert isinstance(self._rows, RowsByName)  # a sketch has no such rows
                 self._rows.pass_by(x, np.full((1, 1), -1))
                 return
-            self._rows.learn(x, model.target.plan_growing([y]))
+            self._rows.learn_label(x, y)
 
     def predict_one(self, x: Row, **kwargs: Any) -> Any:
         """Predict the label of one row.
@@ -227,13 +226,14 @@ class DFOPClassifier(RiverLearner, base.MiniBatchClassifier):
         model = self._checked()
         with model.lock:
             assert isinstance(model.target, LabelTarget)
-            labelled, n = None, len(X)
+            batch, labelled = batch_of_frame(X), None
+            n = len(batch)
             if model.settings.semi:
                 y, labelled = split_targets(y, n, words=False)
             labels = [None] * n if y is None else cells_of(y).tolist()
             check_length(np.empty(len(labels)), n)
             planned = model.target.plan_growing(labels, labelled)
-            self._rows.learn_batch(as_batch(X), planned, labelled)
+            self._rows.learn_batch(batch, planned, labelled)
 
     def predict_proba_many(self, X: Any) -> Any:
         """Predict the probability of each label for rows.
@@ -261,7 +261,7 @@ class DFOPClassifier(RiverLearner, base.MiniBatchClassifier):
         model = self._checked()
         with model.lock:
             assert isinstance(model.target, LabelTarget)
-            p = self._probabilities(self._rows.outputs_of_batch(as_batch(X)))
+            p = self._probabilities(self._rows.outputs_of_batch(batch_of_frame(X)))
             return frame_beside(X, p, model.target.order)
 
     def predict_many(self, X: Any) -> Any:
@@ -292,7 +292,7 @@ class DFOPClassifier(RiverLearner, base.MiniBatchClassifier):
             assert isinstance(target, LabelTarget)
             if not target.order:
                 return series_beside(X, np.empty(0, dtype=object))
-            return series_beside(X, target.decode(self._rows.outputs_of_batch(as_batch(X))))
+            return series_beside(X, target.decode(self._rows.outputs_of_batch(batch_of_frame(X))))
 
     def _probabilities(self, active: Array) -> Array:
         model = self._model

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,8 @@ from dfop.model.model import Model
 from dfop.model.opening import Target
 from dfop.model.settings import Settings
 from dfop.model.sparse_by_name import SparseRowsByName
+from dfop.rows.batch import Batch
+from dfop.rows.tables import as_batch
 
 Array = NDArray[np.float64]
 Row = dict[Any, Any]
@@ -84,6 +87,10 @@ class RiverLearner(Insight, base.Estimator):
         self._rows = _rows_of(self._model)
         self._speed_up()
 
+    def __copy__(self) -> Self:
+        """Return a learner of its own: what one learns, the other must not know."""
+        return copy.deepcopy(self)
+
     def _checked(self) -> Model:
         """Return the model; refuse parameters changed since the first row."""
         if self._touched and self._parameters() != self._made_with:
@@ -140,6 +147,18 @@ def _settings(parameters: dict[str, Any]) -> Settings:
             "put one of River's transformers before the model, in a pipeline"
         )
     return settings
+
+
+def batch_of_frame(X: Any) -> Batch:
+    """Read a frame; River's calls for many rows take nothing else."""
+    frame = hasattr(X, "iloc") or hasattr(X, "get_columns")  # pandas, polars
+    if not frame or len(X.shape) != 2:
+        raise TypeError(
+            f"X must be a data frame of pandas or polars, not {type(X).__name__}: make one of it, "
+            "as by pandas.DataFrame(X, columns=names). learn_one and predict_one take a dict; "
+            "arrays go to the learners outside dfop.river"
+        )
+    return as_batch(X)
 
 
 def series_beside(X: Any, values: NDArray[Any]) -> Any:

@@ -17,10 +17,9 @@ from dfop.model.by_name import RowsByName
 from dfop.model.monitor import NumberMonitor
 from dfop.model.targets import NumberTarget, Planned
 from dfop.rows.cells import is_missing
-from dfop.rows.tables import as_batch
 from dfop.rows.target_cells import one_number, split_targets, target_numbers
 
-from .learner import RiverLearner, Row, series_beside
+from .learner import RiverLearner, Row, batch_of_frame, series_beside
 
 
 class DFOPRegressor(RiverLearner, base.MiniBatchRegressor):
@@ -154,7 +153,7 @@ class DFOPRegressor(RiverLearner, base.MiniBatchRegressor):
                 assert isinstance(self._rows, RowsByName)  # a sketch has no such rows
                 self._rows.pass_by(x, np.zeros((1, 1)))
             else:
-                self._rows.learn(x, Planned(model.target, np.array([[one_number(y)]])))
+                self._rows.learn_number(x, one_number(y))
             if first:
                 self._speed_up()
 
@@ -238,7 +237,7 @@ class DFOPRegressor(RiverLearner, base.MiniBatchRegressor):
         """
         model = self._checked()
         with model.lock:
-            batch = as_batch(X)
+            batch = batch_of_frame(X)
             n, labelled = len(batch), None
             if model.settings.semi:
                 y, labelled = split_targets(y, n, words=True)
@@ -267,7 +266,7 @@ class DFOPRegressor(RiverLearner, base.MiniBatchRegressor):
         """
         model = self._checked()
         with model.lock:
-            return series_beside(X, self._rows.outputs_of_batch(as_batch(X))[:, 0])
+            return series_beside(X, self._rows.outputs_of_batch(batch_of_frame(X))[:, 0])
 
     @property
     def weights(self) -> dict[Any, float]:

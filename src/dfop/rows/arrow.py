@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .batch import Array, Batch, Text
-from .cells import is_gap_word, reads_as_number
+from .cells import is_gap_word, reads_as_number, shown, to_text
 from .extras import need
 
 LARGEST = 2.0**500
@@ -116,6 +116,11 @@ def batch_from_arrow(
         # pandas adds its index when it is not the plain count of rows
         found = table.schema.names
         names = [n for n in found if n != time and not n.startswith("__index_level_")]
+    twice = [name for name in names if table.schema.names.count(name) > 1]
+    if twice:
+        raise ValueError(
+            f"X has several columns named {twice[0]!r}: give every column a name of its own"
+        )
     numbers = np.zeros((table.num_rows, len(names)))
     texts: dict[int, Text] = {}
     for j, name in enumerate(names):
@@ -189,6 +194,8 @@ def numbers_from_arrow(column: Any, name: str) -> Array:
         raise CellError(*_neither(column, name))
     if pa.types.is_null(column.type):
         return np.full(len(column), np.nan)
+    if pa.types.is_decimal(column.type):  # by its digits: Arrow's own way is not the nearest
+        column = column.cast(pa.string())
     if not pa.types.is_float64(column.type):
         column = column.cast(pa.float64(), safe=False)
     values: Array = column.to_numpy(zero_copy_only=False)
@@ -217,14 +224,14 @@ def text_from_arrow(column: Any, name: str, *, declared: bool = False) -> Text:
         column = _as_string(column).dictionary_encode()
     codes = column.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
     text = _stripped(
-        codes, [str(v) if v is not None else "" for v in column.dictionary.to_pylist()]
+        codes, ["" if v is None else to_text(v) for v in column.dictionary.to_pylist()]
     )
     if not declared:
         for code, value in enumerate(text.values):
             if reads_as_number(value):
                 row = int(np.argmax(text.codes == code))
                 raise CellError(
-                    f"{value!r} is a number given as text",
+                    f"{shown(value)} is a number given as text",
                     row,
                     name,
                     "convert the column to numbers, or to a categorical type if they are names",
@@ -293,7 +300,9 @@ def _timestamps(column: Any, name: str, remedy: str) -> Any:
         except pa.ArrowInvalid:
             continue
     row = next((i for i, text in enumerate(column.to_pylist()) if not _reads(text)), 0)
-    raise CellError(f"{column[row].as_py()!r} is not a time like the others", row, name, remedy)
+    raise CellError(
+        f"{shown(column[row].as_py())} is not a time like the others", row, name, remedy
+    )
 
 
 def _reads(text: str) -> bool:

@@ -45,6 +45,9 @@ class Batch:
         The names of the columns.
     time : ndarray of shape (n,), optional
         When each row came: numbers (seconds) or datetime64.
+    since : tuple of int, optional
+        By column the row that is the first to have it, where columns join among the rows (dicts).
+        In rows before it the column is not there yet, which is no gap that a model would learn.
 
     Examples
     --------
@@ -61,6 +64,7 @@ class Batch:
     texts: dict[int, Text] = field(default_factory=dict)
     names: tuple[str, ...] | None = None
     time: NDArray[Any] | None = None
+    since: tuple[int, ...] | None = None
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -73,11 +77,13 @@ class Batch:
     def __getitem__(self, rows: slice) -> Batch:
         if not isinstance(rows, slice) or rows.step not in (None, 1):
             raise TypeError("a batch is cut in its order: batch[start:stop]")
+        start = rows.indices(len(self))[0]
         return replace(
             self,
             numbers=self.numbers[rows],
             texts={j: Text(text.codes[rows], text.values) for j, text in self.texts.items()},
             time=None if self.time is None else self.time[rows],
+            since=None if self.since is None else tuple(max(t - start, 0) for t in self.since),
         )
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
@@ -125,7 +131,20 @@ class Batch:
             {j: _join_text(batches, j) for j in places},
             first.names,
             np.concatenate(times) if times else None,
+            _join_since(batches),
         )
+
+
+def _join_since(batches: Sequence[Batch]) -> tuple[int, ...] | None:
+    """Return the first row of each column, counted from the first batch."""
+    if all(batch.since is None for batch in batches):
+        return None
+    ahead, since = 0, [len(batches[0])] * batches[0].shape[1]
+    for batch in batches:
+        found = batch.since or (0,) * batch.shape[1]
+        since = [s if s < ahead else ahead + t for s, t in zip(since, found, strict=True)]
+        ahead += len(batch)
+    return tuple(since)
 
 
 def _join_text(batches: Sequence[Batch], column: int) -> Text:

@@ -35,12 +35,14 @@ def is_gap_word(text: str) -> bool:
 
 def is_missing(value: Any) -> bool:
     """Whether a value is None, NaN, NaT, pandas' NA, or a text that says so."""
-    if value is None:
+    if value is None or value is np.ma.masked:
         return True
     if isinstance(value, str):
         return is_gap_word(value)
     try:
         return bool(value != value)  # NaN is the one value unlike itself
+    except ArithmeticError:  # decimal's signalling NaN does not even compare
+        return True
     except (TypeError, ValueError):  # NA does not say whether it is
         return type(value).__name__ == "NAType"
 
@@ -58,6 +60,19 @@ def reads_as_number(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def to_text(value: Any) -> str:
+    """Return the text of a name: whole numbers without a point, whatever type they come in.
+
+    Examples
+    --------
+    >>> to_text(3.0), to_text(3), to_text(" b ")
+    ('3', '3', 'b')
+    """
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return str(value).strip()
 
 
 def to_number(value: Any) -> float:

@@ -19,7 +19,7 @@ from sklearn.utils.validation import validate_data
 from dfop.core import LARGEST, first_unusable
 
 from .batch import Batch, Text
-from .cells import is_missing, reads_as_number, to_number
+from .cells import is_missing, reads_as_number, shown, to_number, to_text
 from .checks import Array, Names, name_what_is_no_number, refuse_value, where_in
 from .sparse import SparseBatch, sparse_batch
 
@@ -43,6 +43,9 @@ def as_batch(X: Any) -> Batch:
     >>> as_batch([{"size": 1.5}, {"size": "?"}]).names
     ('size',)
     """
+    if _is_matrix(X):  # a first call must not wait while the general check is loaded
+        ready = X.flags.c_contiguous and X.flags.aligned
+        return of_numbers(X if ready else np.require(X, requirements=["C", "A"]))
     if isinstance(X, Batch):
         find_gaps(X.numbers, X.names)  # whoever made it: nothing infinite comes further
         _refuse_no_rows(len(X))
@@ -58,7 +61,7 @@ def as_batch(X: Any) -> Batch:
         batch = batch_from_arrow(X)
         _refuse_no_rows(len(batch.numbers))
         return batch
-    if isinstance(X, list) and X and isinstance(X[0], Mapping):
+    if _are_dicts(X):
         return _of_dicts(X)
     columns = _columns_of_array(X)
     if columns is not None:
@@ -71,7 +74,6 @@ def first_batch(X: Any) -> Batch:
     batch = as_batch(X)
     if batch.names is None or isinstance(X, Batch):
         return batch
-    _refuse_equal_names(batch.names)
     if is_frame(X):
         probe = BaseEstimator()
         validate_data(probe, X, reset=True, skip_check_array=True)
@@ -95,9 +97,7 @@ def next_batch(
         rows = sparse_batch(X)
         check_columns(rows, None, columns, type(estimator).__name__)
         return rows
-    if names is not None and isinstance(X, list) and X and isinstance(X[0], Mapping):
-        X = [{**dict.fromkeys(names), **row} for row in X]
-    batch = as_batch(X)
+    batch = as_batch(X) if names is None or not _are_dicts(X) else _of_dicts(X, names)
     news = [] if names is None else _new_names(names, batch.names)
     if news:
         return batch
@@ -153,6 +153,18 @@ def _refuse_what_is_no_table(X: Any) -> None:
         raise ValueError(
             "X is a single column: expected 2D, rows with columns; give X.to_frame(), or reshape it"
         )
+    kind = type(X).__name__
+    if isinstance(X, Mapping):
+        raise TypeError(
+            f"X is one {kind}, not rows: give a list, [X]; of columns pandas.DataFrame(X)"
+        )
+    if isinstance(X, str | bytes):
+        raise TypeError(f"X is of type {kind}, not rows: dfop.streams.read reads a file")
+    reads_arrow = hasattr(X, "__arrow_c_stream__")
+    if isinstance(X, set | frozenset) or (hasattr(X, "__next__") and not reads_arrow):
+        raise TypeError(f"X is of type {kind}, whose rows cannot be counted: give list(X)")
+    if isinstance(X, np.ndarray) and X.dtype.names is not None:
+        raise TypeError("X is an array of records: give pandas.DataFrame(X)")
 
 
 def _with_gaps(X: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
@@ -195,19 +207,40 @@ def columns_of(X: Any) -> list[Any]:
     return [column for _, column in X.items()]
 
 
-def _of_dicts(rows: Sequence[Mapping[Any, Any]]) -> Batch:
-    """Make a batch of dicts; what a row does not have is missing."""
-    names: dict[Any, None] = {}
-    for t, row in enumerate(rows):
-        if not isinstance(row, Mapping):
-            raise TypeError(f"row {t} is a {type(row).__name__}, and row 0 a dict: keep to one")
-        names.update(dict.fromkeys(row))
+def _are_dicts(X: Any) -> bool:
+    return isinstance(X, list) and bool(X) and isinstance(X[0], Mapping)
+
+
+def _of_dicts(rows: Sequence[Mapping[Any, Any]], known: Sequence[str] = ()) -> Batch:
+    """Make a batch of dicts.
+
+    A name that is known, or was in a row before, is missing where a row does not have it. One that
+    was in none yet is no column so far.
+    """
+    since: dict[str, int] = dict.fromkeys(known, 0)
+    named = [_by_name(row, t) for t, row in enumerate(rows)]
+    for t, row in enumerate(named):
+        for name in row:
+            since.setdefault(name, t)
     columns = []
-    for name in names:
+    for name in since:
         cells = np.empty(len(rows), dtype=object)
-        cells[:] = [row.get(name) for row in rows]
+        cells[:] = [row.get(name) for row in named]
         columns.append(cells)
-    return _of_columns(columns, tuple(names), len(rows))
+    batch = _of_columns(columns, tuple(since), len(rows))
+    return replace(batch, since=tuple(since.values())) if any(since.values()) else batch
+
+
+def _by_name(row: Any, t: int) -> Mapping[str, Any]:
+    """Return a dict whose keys are texts, as names of columns are in a file."""
+    if not isinstance(row, Mapping):
+        raise TypeError(f"row {t} is a {type(row).__name__}, and row 0 a dict: keep to one")
+    if all(type(name) is str for name in row):
+        return row
+    named = {str(name): cell for name, cell in row.items()}
+    if len(named) < len(row):
+        raise ValueError(f"row {t} has names that are equal as text: {list(row)!r:.80}")
+    return named
 
 
 def _columns_of_array(X: Any) -> list[NDArray[Any]] | None:
@@ -225,11 +258,13 @@ def _columns_of_array(X: Any) -> list[NDArray[Any]] | None:
     return list(check_array(values, dtype=None, ensure_all_finite=False).T)
 
 
+def _is_matrix(X: Any) -> bool:
+    """Whether `X` is what others are turned into, but for the order in memory."""
+    return type(X) is np.ndarray and X.dtype == np.float64 and X.ndim == 2 and X.size > 0
+
+
 def _matrix(X: Any) -> Array:
     """Return `X`, which holds no text, as a C-ordered float64 matrix."""
-    if type(X) is np.ndarray and X.dtype == np.float64 and X.ndim == 2 and X.size:
-        # nothing to find out: a first call must not wait while the general check is loaded
-        return np.require(X, requirements=["C", "A"])
     try:
         rows = check_array(X, dtype=np.float64, order="C", ensure_all_finite=False, input_name="X")
     except (TypeError, ValueError) as error:
@@ -240,6 +275,12 @@ def _matrix(X: Any) -> Array:
 
 def _of_columns(columns: Sequence[Any], names: Names, n: int) -> Batch:
     _refuse_no_rows(n)
+    if not columns:
+        raise ValueError(
+            f"X has 0 feature(s) (shape=({n}, 0)) while a minimum of 1 is required: give columns"
+        )
+    if names is not None:
+        _refuse_equal_names(tuple(names))
     numbers = np.zeros((n, len(columns)))
     texts: dict[int, Text] = {}
     for j, column in enumerate(columns):
@@ -260,9 +301,9 @@ def _refuse_no_rows(n: int) -> None:
 def _read_column(column: Any, j: int, names: Names) -> Array | Text:
     declared = str(getattr(column, "dtype", "")).startswith(("category", "Categorical", "Enum"))
     values = _values(column, declared)
-    if values.dtype.kind in "biuf":
+    if values.ndim == 1 and values.dtype.kind in "biuf":
         return values.astype(np.float64)
-    if values.dtype.kind not in "OUT":
+    if values.ndim != 1 or values.dtype.kind not in "OUT":
         _refuse(values[0], 0, j, names, "is no number and no text")
     cells = values.tolist()
     if declared or any(isinstance(cell, str) and not is_missing(cell) for cell in cells):
@@ -276,7 +317,7 @@ def _read_column(column: Any, j: int, names: Names) -> Array | Text:
         except (TypeError, ValueError) as error:
             where = where_in((t, j), names)
             raise TypeError(
-                f"X has {cell!r} at {where}, which is no number and no text ({error}): turn it "
+                f"X has {shown(cell)} at {where}, which is no number and no text ({error}): turn it "
                 "into a number or drop it before learning"
             ) from None
     return numbers
@@ -285,6 +326,8 @@ def _read_column(column: Any, j: int, names: Names) -> Array | Text:
 def _values(column: Any, declared: bool) -> NDArray[Any]:
     """Return the cells of a column as an array; of pandas' own types, too."""
     if not hasattr(column, "iloc"):
+        if str(getattr(column, "dtype", "")) == "String":  # NumPy's own texts lose a last "\0"
+            return np.array(column.to_list(), dtype=object)
         return np.asarray(column)
     if declared:
         return np.asarray(column.astype(object))
@@ -304,7 +347,7 @@ def _read_text(cells: list[Any], j: int, names: Names, *, declared: bool) -> Arr
             if is_missing(cell):
                 code = -1
             elif isinstance(cell, str) or declared:
-                text = str(cell).strip()
+                text = to_text(cell)
                 if not declared and reads_as_number(text):
                     _refuse(
                         cell, t, j, names, "is a number given as text: convert the column to "
@@ -337,4 +380,4 @@ def _refuse_mixture(cells: list[Any], other: int, j: int, names: Names) -> NoRet
 
 def _refuse(value: Any, t: int, j: int, names: Names, problem: str) -> NoReturn:
     remedy = "" if ":" in problem else ": turn it into a number or drop it before learning"
-    raise ValueError(f"X has {value!r} at {where_in((t, j), names)}, which {problem}{remedy}")
+    raise ValueError(f"X has {shown(value)} at {where_in((t, j), names)}, which {problem}{remedy}")

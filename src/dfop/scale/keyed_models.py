@@ -163,7 +163,8 @@ class KeyedModels:
         """Code rows: how many columns there are from which row on."""
         try:
             return self.coder.code(
-                batch.numbers, batch.texts, range(batch.shape[1]), np.ones(1), batch.gaps
+                *(batch.numbers, batch.texts, range(batch.shape[1]), np.ones(1)),
+                *(batch.gaps, batch.since),
             )
         except KindError as error:
             refuse_kind(batch, error)

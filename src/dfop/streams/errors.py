@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
+import warnings
 from collections.abc import Sequence
 from typing import Any
+
+
+def warn(message: str) -> None:
+    """Warn at the line outside this library: how far away it is depends on what is read."""
+    level, frame = 1, inspect.currentframe()
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("dfop."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, stacklevel=level)
 
 
 class DataError(ValueError):

@@ -6,7 +6,6 @@ majority of their cells: one odd cell decides nothing.
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from dfop.rows.cells import shown
-from dfop.streams.errors import DataError
+from dfop.streams.errors import DataError, warn
 from dfop.streams.stream import Task
 from dfop.streams.tally import MANY_LABELS, MOST, TOO_MANY_LABELS, Tally
 
@@ -114,19 +113,17 @@ def kind_of(column: str, counts: Tally, source: str) -> Kind:
             remedy="Leave the column out with features=[...], or make numbers of it",
         )
     if 2 * counts.numbers > counts.present:
-        warnings.warn(
+        warn(
             f"{source}, column {column!r} is taken as text: {counts.numbers} of its first "
             f"{counts.present} cells are numbers, but others are such as {shown(counts.example)}. "
             f"If those are gaps, leave them empty; else pass kinds={{{column!r}: 'text'}}",
-            stacklevel=2,
         )
     elif counts.present >= ENOUGH and counts.distinct >= MOST * counts.present:
-        warnings.warn(
+        warn(
             f"{source}, column {column!r} is text, and {counts.distinct} of its first "
             f"{counts.present} cells are different, such as {shown(counts.example)}: little can "
             "be learned from names that do not come again. Leave the column out with "
             "features=[...], or write numbers without their unit",
-            stacklevel=2,
         )
     return "text"
 
@@ -190,11 +187,10 @@ def task_of(column: str, counts: Tally, source: str) -> Task:
 def _warn_of_float_classes(column: str, counts: Tally, source: str) -> None:
     """Say that few different numbers, all of them like 1.0, are not taken as classes."""
     if counts.whole_floats == counts.numbers and 1 < counts.distinct <= FEW_LABELS:
-        warnings.warn(
+        warn(
             f"{source}, column {column!r}: the target has {counts.distinct} different values, "
             f"such as {counts.names[0]}, and is learned as numbers. If they are classes, pass "
             "task='classification'",
-            stacklevel=2,
         )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -14,7 +13,7 @@ from typing import Any, Literal
 from dfop.rows.cells import reads_as_number
 from dfop.streams.bad_rows import BadRows, FurtherRows, Mode
 from dfop.streams.csv_source import CsvSource
-from dfop.streams.errors import DataError, UnknownColumnError
+from dfop.streams.errors import DataError, UnknownColumnError, warn
 from dfop.streams.layout import Kind, Layout, decide
 from dfop.streams.several_files import SeveralFiles
 from dfop.streams.sources import Source, open_raw, open_source
@@ -338,11 +337,10 @@ def _nameless(source: Source, spoken_of: set[str | None]) -> set[str]:
     """Return the columns without a name: an index, which pandas writes and reads so."""
     found = {name for name in source.names if _NO_NAME.fullmatch(name)} - spoken_of
     for name in sorted(found):
-        warnings.warn(
+        warn(
             f"{source.name}, column {source.names.index(name) + 1} has no name ({name!r}), as the "
             "index of a table that pandas wrote: it is left out. To learn from it, name it in the "
             "file",
-            stacklevel=4,
         )
     return found
 

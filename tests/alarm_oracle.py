@@ -158,18 +158,25 @@ def copy(rise):
     return other
 
 
-def watched(predicted, targets, shocks=True):
-    """Return (row, rows since the change, kind) of each alarm of a model of no columns; outliers.
+def watched(predicted, targets, shocks=True, order=None):
+    """Return (label, rows since the change, kind) of each alarm of a model of no columns; outliers.
 
-    The line that is frozen is then the mean of the predictions of late.
+    `order` says which row comes, or whose label does (~row): by default at once. Alarms
+    count labels as they come. The line that is frozen is then the mean of the predictions of late.
     """
+    if order is None:
+        order = [step for t in range(len(targets)) for step in (t, ~t)]
     alarm, found = Alarm(shocks), []
-    mean, frozen, sign = predicted[1], 0.0, 0.0
-    for t, (made, y) in enumerate(zip(predicted.tolist(), targets.tolist(), strict=True)):
-        mean += 0.5 * (made - mean) if t else 0.0
-        rang, freeze = alarm.update(abs(y - made), sign * (y - frozen))
+    mean, frozen, sign = None, 0.0, 0.0
+    made, y = predicted.tolist(), targets.tolist()
+    for t in order:
+        if t >= 0:
+            if alarm.rows:
+                mean = made[t] if mean is None else mean + 0.5 * (made[t] - mean)
+            continue
+        rang, freeze = alarm.update(abs(y[~t] - made[~t]), sign * (y[~t] - frozen))
         if freeze:
-            frozen, sign = mean, math.copysign(1.0, y - made)
+            frozen, sign = mean, math.copysign(1.0, y[~t] - made[~t])
         if rang:
-            found.append((t, int(rang[1]), rang[0]))
+            found.append((alarm.rows - 1, int(rang[1]), rang[0]))
     return found, alarm.outliers
