@@ -317,8 +317,8 @@ def _read_column(column: Any, j: int, names: Names) -> Array | Text:
         except (TypeError, ValueError) as error:
             where = where_in((t, j), names)
             raise TypeError(
-                f"X has {shown(cell)} at {where}, which is no number and no text ({error}): turn it "
-                "into a number or drop it before learning"
+                f"X has {shown(cell)} at {where}, which is no number and no text ({error}): turn "
+                "it into a number or drop it before learning"
             ) from None
     return numbers
 
