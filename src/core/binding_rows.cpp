@@ -61,7 +61,7 @@ double target_of(PyObject* y) {
     if (kind != CellKind::number || !is_usable(target)) {
         PyErr_Format(
             PyExc_ValueError,
-            "y is %R: y must be finite and below 2**500 in magnitude, and no text or date; "
+            "y is %.60R: y must be finite and below 2**500 in magnitude, and no text or date; "
             "convert or drop it before learning (semi=True takes rows without a target)",
             y);
         throw nb::python_error();

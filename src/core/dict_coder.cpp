@@ -177,12 +177,15 @@ void DictCoder::check(const Cell& cell) const {
     const Kind kind = cell.column == kNone ? Kind::none : coder_.columns()[cell.column].kind;
     if (cell.kind == CellKind::other || (cell.kind == CellKind::number && !is_usable(cell.number)))
         problem =
-            "feature %R is %R; expected text or a finite number below 2**500 in magnitude: encode "
+            "feature %.60R is %.60R; expected text or a finite number below 2**500 in magnitude: "
+            "encode "
             "or drop it before learning";
     else if (cell.kind == CellKind::number && kind == Kind::text)
-        problem = "feature %R is %R, but it was text before: give a feature values of one kind";
+        problem =
+            "feature %.60R is %.60R, but it was text before: give a feature values of one kind";
     else if (cell.kind == CellKind::text && kind == Kind::number)
-        problem = "feature %R is %R, but it was a number before: give a feature values of one kind";
+        problem =
+            "feature %.60R is %.60R, but it was a number before: give a feature values of one kind";
     if (!problem) return;
     PyErr_Format(PyExc_ValueError, problem, cell.name.ptr(), cell.value.ptr());
     throw nb::python_error();
@@ -200,10 +203,11 @@ void DictCoder::find_place(Cell& cell) const {
             }
         }
         if (reads_as_number(cell.text)) {
-            PyErr_Format(PyExc_ValueError,
-                         "feature %R is %R, a number given as text: convert it to a number, or put "
-                         "a letter before it if it is a name",
-                         cell.name.ptr(), cell.value.ptr());
+            PyErr_Format(
+                PyExc_ValueError,
+                "feature %.60R is %.60R, a number given as text: convert it to a number, or put "
+                "a letter before it if it is a name",
+                cell.name.ptr(), cell.value.ptr());
             throw nb::python_error();
         }
         if (column) cell.place = column->find(cell.text, coder_.most_texts());

@@ -349,7 +349,7 @@ def test_classes_cannot_change():
 
 KEYS = {
     "too few": (range(5), ["5 keys", "6 rows"]),
-    "twice": ([0, 1, 2, 3, 4, 4], ["key", "equal"]),
+    "twice": ([0, 1, 2, 3, 4, 4], ["key 4", "row 4", "row 5"]),
     "one string": ("abcdef", ["keys", "abcdef"]),
     "waiting already": (range(7, 13), ["7", "waiting"]),
     "a list": ([[0]] * 6, ["key", "int or a str"]),

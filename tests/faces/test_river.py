@@ -192,7 +192,7 @@ def test_a_missing_label_changes_nothing(y):
     before = pickle.dumps(model)
     with pytest.raises(ValueError, match="drop rows without a label"):
         model.learn_one({"a": 1.0}, y)
-    with pytest.raises(ValueError, match="at row 1: drop rows without a label"):
+    with pytest.raises(ValueError, match="at row 1, which is no label: drop rows without a label"):
         model.learn_many(pd.DataFrame({"a": [1.0, 2.0]}), pd.Series(["x", y], dtype=object))
     assert pickle.dumps(model) == before
 

@@ -82,7 +82,8 @@ words = st.text(min_size=1, max_size=5).filter(lambda text: not text[0].isdigit(
 cells = st.one_of(st.none(), numbers)
 rows = st.dictionaries(words, cells, max_size=4)
 named = words.filter(lambda text: text.strip().lower() not in LABEL_GAP_WORDS)
-labels = st.one_of(st.integers(-3, 3), named, st.booleans())
+whole = st.one_of(st.integers(-3, 3), st.booleans())
+events = st.one_of(*(st.lists(st.tuples(rows, label), max_size=12) for label in (named, whole)))
 settings_of = st.fixed_dictionaries(
     {
         "forgetting": st.sampled_from([0.0, 0.1, "auto"]),
@@ -96,7 +97,7 @@ settings_of = st.fixed_dictionaries(
 
 
 @settings(max_examples=60)
-@given(settings_of, st.lists(st.tuples(rows, labels), max_size=12), st.integers(0, 12))
+@given(settings_of, events, st.integers(0, 12))
 def test_any_river_classifier_goes_on_as_if_never_stopped(parameters, events, cut):
     model = river.DFOPClassifier(**parameters)
     for row, label in events[:cut]:

@@ -1,5 +1,6 @@
 """Files of every format ever written load and go on as the version that wrote them would have."""
 
+import copy
 from functools import partial
 from pathlib import Path
 
@@ -180,7 +181,14 @@ def without_what_experts_made(model):
 def test_files_of_format_3_stay_readable(case, monkeypatch):
     """`made.py` wrote them, when each class had a whole curve of calibration of its own."""
     monkeypatch.setattr("dfop.model.monitor.Calibration", partial(Calibration, shared=False))
-    old, fresh = load(case.path), without_what_experts_made(case.made())
+    old = load(case.path)
+    with monkeypatch.context() as before:
+        if case.kind == "five":  # fractions were labels then
+            case = copy.copy(case)
+            case.y = case.y - 0.5
+            before.setattr("dfop.rows.labels._check_floats", lambda *given: None)
+            before.setattr("dfop.rows.labels._FRACTION", None)
+        fresh = without_what_experts_made(case.made())
     assert type(old) is type(fresh)
     same(case.go_on(old), case.go_on(fresh), 1e-6)
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
 from dfop.core import first_rows
-from dfop.model.label_targets import distinct
+from dfop.rows.labels import distinct
 
 
 @given(

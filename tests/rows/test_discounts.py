@@ -9,7 +9,8 @@ import pytest
 
 from dfop import DFOPRegressor, half_life, period
 from dfop.forgetting import ByClock, ByRows
-from dfop.rows.weights import Clock, row_weights
+from dfop.rows.times import Clock
+from dfop.rows.weights import row_weights
 
 
 @pytest.mark.parametrize("mu", [0.0, 1e-300, 1e-17, 1e-15, 1e-9, 1e-3, 0.5, 1 - 2**-53])

@@ -118,7 +118,7 @@ def test_what_is_refused(value, name):
     for ask in (rows.predict_number, lambda x: rows.step_number(x, 1.0), rows.code):
         with pytest.raises(ValueError, match="expected text or a finite number below 2") as error:
             ask({"b": "blue", name: value, "d": None})
-        assert f"feature {name!r} is {value!r}; " in str(error.value)
+        assert f"feature {name!r} is {repr(value)[:60]}; " in str(error.value)
     assert everything(rows) == before
 
 

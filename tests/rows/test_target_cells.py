@@ -11,7 +11,9 @@ import pytest
 
 import dfop.river
 from dfop import DFOPClassifier, DFOPRegressor
-from dfop.rows.target_cells import target_labels, target_numbers
+from dfop.rows.labels import target_labels
+from dfop.rows.target_cells import target_numbers
+from dfop.streams import Stream
 from model_state import everything, refused
 
 N = 6
@@ -247,10 +249,85 @@ def test_a_number_of_another_type_is_the_same_class(other):
     assert everything(classifier([0, 1] * 3).partial_fit(X, other)) == everything(plain)
 
 
-@pytest.mark.parametrize("y", [iter([1.0] * N), 3.0, "abcdef", None, {"a": 1.0}])
+NO_LISTS = [iter([1.0] * N), (t for t in range(N)), 3.0, "abcdef", {"a": 1.0}, {1.0, 2.0}]
+
+
+@pytest.mark.parametrize("y", NO_LISTS, ids=lambda y: type(y).__name__)
 def test_what_is_no_list_of_targets_is_refused(y):
-    refused(regressor(), lambda m: m.partial_fit(X, y))
-    refused(classifier(), lambda m: m.partial_fit(X, y))
+    fragments = (f"y is of type {type(y).__name__}", "give a list or an array")
+    for model in (regressor(), classifier(), DFOPRegressor(), DFOPClassifier()):
+        refused(model, lambda m: m.partial_fit(X, y), *fragments)
+
+
+def test_no_targets_at_all_are_refused():
+    for model in (regressor(), classifier()):
+        refused(model, lambda m: m.partial_fit(X, None), "y")
+
+
+def test_targets_of_another_width_are_refused_with_what_to_do():
+    wide = [[1, 0]] * N
+    for model, y in ((regressor(), wide), (classifier([0, 1] * 3), wide)):
+        refused(model, lambda m, y=y: m.partial_fit(X, y), "(6, 2)", "give", "begin a new model")
+    for model in (DFOPRegressor(0.01), DFOPClassifier(0.01)):
+        model.partial_fit(X, wide)
+        refused(model, lambda m: m.partial_fit(X, [1, 0] * 3), "(n, 2)", "begin a new model")
+
+
+def test_numbers_beside_text_stay_numbers_in_lists_of_several_targets():
+    mixed = [["a", 1], ["b", 2]] * 3
+    refused(DFOPClassifier(0.01), lambda m: m.partial_fit(X, mixed), "1 at row 0, column 1", "type")
+
+
+def test_equal_keys_are_named():
+    keys = ["a", "b", "c", "b", "a", "e"]
+    message = "the key 'a' is given to row 0 and to row 4"
+    refused(regressor(), lambda m: m.predict_pending(X, keys), message)
+
+
+LONG = "z" * 10**6
+
+
+def learned(model, *rows):
+    for row, y in rows:
+        model.learn_one(row, y)
+    return model
+
+
+LONG_CELLS = {
+    "a cell": lambda: DFOPRegressor().partial_fit([[1.0, LONG], ["x", 2.0]], [1.0, 2.0]),
+    "a cell of Arrow": lambda: DFOPRegressor().partial_fit(
+        pa.table({"a": ["1" * 10**4, "2"]}), [1.0, 2.0]
+    ),
+    "a number": lambda: regressor().partial_fit(X, [LONG] * N),
+    "a label": lambda: classifier().partial_fit(X, [LONG] * N),
+    "a list as label": lambda: classifier().partial_fit(X, [[LONG], [LONG, LONG]] * 3),
+    "a class": lambda: DFOPClassifier().partial_fit(X, ["a", "b"] * 3, classes=["a", 1, LONG]),
+    "a class of another type": lambda: classifier([LONG[: 10**4], "a"] * 3).partial_fit(
+        X, [0, 1] * 3
+    ),
+    "a key": lambda: regressor().predict_pending(X, [LONG] * N),
+    "a time": lambda: DFOPRegressor().partial_fit(X, np.arange(N), time=[LONG] * N),
+    "a column of numbers": lambda: (
+        DFOPRegressor()
+        .partial_fit(pd.DataFrame({"a": [1.0]}), [1.0])
+        .partial_fit(pd.DataFrame({"a": [LONG]}), [1.0])
+    ),
+    "River's number": lambda: learned(dfop.river.DFOPRegressor(), ({"a": 1.0}, LONG)),
+    "River's label": lambda: learned(dfop.river.DFOPClassifier(), ({"a": 1.0}, [LONG])),
+    "River's feature": lambda: learned(
+        dfop.river.DFOPRegressor(), ({"a": 1.0}, 1.0), ({"a": LONG}, 1.0)
+    ),
+    "River's fixed number": lambda: learned(dfop.river.DFOPRegressor(0.01), ({"a": 1.0}, LONG)),
+    "a label of a stream": lambda: Stream.from_arrays(X, [LONG] * N, classes=["a", "b"]),
+    "a target of a stream": lambda: Stream.from_arrays(X, [LONG] * N, task="regression"),
+}
+
+
+@pytest.mark.parametrize("name", LONG_CELLS)
+def test_a_long_cell_is_cut_in_messages(name):
+    with pytest.raises(ValueError, match=r"\S") as caught:
+        LONG_CELLS[name]()
+    assert len(str(caught.value)) < 400
 
 
 @pytest.mark.parametrize("read", [target_numbers, target_labels])

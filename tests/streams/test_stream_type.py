@@ -83,7 +83,7 @@ def test_arrays_are_checked_with_row_and_column():
         Stream.from_arrays(X, [0, 1, 0])
     with pytest.raises(DataError, match="row 3, column 'y'"):
         Stream.from_arrays(np.zeros((3, 1)), [0.0, 1.0, np.nan])
-    with pytest.raises(ValueError, match="3 rows and y has 2"):
+    with pytest.raises(ValueError, match="3 rows but y has 2"):
         Stream.from_arrays(np.zeros((3, 2)), [0, 1])
 
 

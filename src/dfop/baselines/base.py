@@ -22,10 +22,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from dfop.rows.checks import check_length
+from dfop.rows.cells import shown
+from dfop.rows.labels import class_labels, found_classes, target_labels
 from dfop.rows.numbers_only import finite_matrix
 from dfop.rows.target_cells import target_numbers
 
@@ -174,16 +174,10 @@ class StreamClassifier(ClassifierMixin, StreamEstimator):
         return labels
 
     def _check_targets(self, y: Any, n: int, classes: Any, *, first: bool) -> Codes:
-        if y is None:
-            raise ValueError("learning requires y to be passed, but the target y is None")
-        labels = column_or_1d(y, warn=True)
-        check_length(labels, n)
-        if labels.dtype.kind == "f":
-            target_numbers(labels, n)
-        check_classification_targets(labels)
+        labels = column_or_1d(target_labels(y, n), warn=True)
         if first:
-            self.classes_ = np.unique(labels if classes is None else np.asarray(classes))
-        elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+            self.classes_ = found_classes(labels) if classes is None else class_labels(classes)
+        elif classes is not None and not np.array_equal(class_labels(classes), self.classes_):
             raise ValueError(f"classes={classes} differs from the first call's {self.classes_}")
         return _encode(labels, self.classes_)
 
@@ -274,7 +268,7 @@ def _encode(labels: NDArray[Any], classes: NDArray[Any]) -> Codes:
     if len(unknown):
         row = unknown[0]
         raise ValueError(
-            f"y has the unknown class {labels[[row]].tolist()[0]!r} at row {row}; the classes are "
+            f"y has the unknown class {shown(labels[row])} at row {row}; the classes are "
             f"{classes}. Pass every label that may come as classes= with the first rows"
         )
     return codes

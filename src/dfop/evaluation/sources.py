@@ -6,11 +6,12 @@ from typing import Any, Literal, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.multiclass import type_of_target
 
 from dfop.rows import Batch
-from dfop.rows.cells import is_missing
+from dfop.rows.cells import is_missing, shown
+from dfop.rows.labels import found_classes, target_labels
 from dfop.rows.tables import as_batch
+from dfop.rows.target_cells import cells_of, target_numbers
 
 Array = NDArray[Any]
 Task = Literal["classification", "regression"]
@@ -146,15 +147,19 @@ def as_stream(source: Source, task: Task | None = None) -> Stream:
         return source
     if len(source) != 2:
         raise ValueError(f"a tuple must be (X, y), got {len(source)} parts")
-    rows, y = as_batch(source[0]), np.asarray(source[1])
+    rows, y = as_batch(source[0]), cells_of(source[1])
     if y.ndim != 1 or len(rows) != len(y):
         raise ValueError(
             f"y must have one value per row of X; got the shapes {rows.shape} and {y.shape}"
         )
     check_targets(y, 0, "y")
     if task is None:
-        task = "regression" if type_of_target(y).startswith("continuous") else "classification"
-    return ArrayStream(rows, y, task, np.unique(y) if task == "classification" else None)
+        fractions = y.dtype.kind == "f" and (y != np.floor(y)).any()
+        task = "regression" if fractions else "classification"
+    if task == "regression":
+        return ArrayStream(rows, target_numbers(y, len(y)), task)
+    labels = target_labels(y, len(y))
+    return ArrayStream(rows, labels, task, found_classes(labels))
 
 
 def in_memory(stream: Stream) -> ArrayStream:
@@ -229,7 +234,7 @@ def labelled_batches(stream: Stream, size: int) -> Iterator[tuple[Batch, Array]]
                 time = None if clock is None else clock[seen : seen + len(y)]
             rows = replace(rows, time=None if time is None else np.asarray(time))
         seen += len(y)
-        yield rows, np.asarray(y)
+        yield rows, cells_of(y)
 
 
 def named_rows(X: Batch | Array, stream: Stream) -> Batch:
@@ -270,7 +275,7 @@ def check_targets(y: Array, first: int, name: str) -> None:
         bad = np.array([i for i, cell in enumerate(y) if _no_target(cell)], dtype=np.intp)
     if len(bad):
         raise ValueError(
-            f"{name}: row {first + bad[0]} has the target {y[bad[0]]}; "
+            f"{name}: row {first + bad[0]} has the target {shown(y[bad[0]])}; "
             "drop the row or wait for its label"
         )
 

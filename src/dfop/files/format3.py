@@ -27,7 +27,6 @@ import numpy as np
 
 from dfop.model.model import Model
 from dfop.model.settings import Settings
-from dfop.rows.weights import Clock
 
 from .columns import describe_columns, read_columns
 from .container import FORMAT, Tensors
@@ -36,7 +35,7 @@ from .faces import ARRAYS, Face, class_of, describe_parameters, kind_of, read_pa
 from .lagged import describe_lags, read_lags
 from .monitoring import describe_monitor, read_monitor
 from .targets import describe_target, read_target
-from .values import Reading, known, listed, number, truth, whole
+from .values import Reading, describe_clock, known, number, read_clock, whole
 from .waiting import describe_waiting, read_waiting
 
 _PARTS = {
@@ -78,7 +77,7 @@ def _describe_parts(model: Model, tensors: Tensors) -> dict[str, Any]:
         "engine": None if engine is None else describe_engine(engine, tensors),
         "monitor": None if monitor is None else describe_monitor(monitor, tensors),
         "lags": None if lags is None else describe_lags(lags, tensors),
-        "clock": [model.clock.last, model.clock.datetimes],
+        "clock": describe_clock(model.clock),
         "now": model.now,
         "rows": model.rows,
         "learned": model.learned,
@@ -125,12 +124,7 @@ def _read_knowledge(model: Model, document: dict[str, Any], reading: Reading) ->
 
 
 def _read_time(model: Model, document: dict[str, Any]) -> None:
-    last, datetimes = listed(document["clock"], "the clock")
-    if last is not None and truth(datetimes):
-        whole(last, 2**63 - 1, -(2**63))
-    elif last is not None:
-        last = number(last, np.inf)
-    model.clock = Clock(last, truth(datetimes))
+    model.clock = read_clock(document["clock"])
     model.now = number(document["now"])
     model.rows = whole(document["rows"])
     model.learned = whole(document["learned"])

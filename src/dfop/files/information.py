@@ -10,13 +10,12 @@ from dfop.engines.information import Summary
 from dfop.engines.limits import Checkpoint
 from dfop.model.label_targets import LabelTarget
 from dfop.model.settings import Settings
-from dfop.rows.weights import Clock
 
 from .container import FORMAT, ModelFileError, Tensors, as_bytes, pack, unpack
 from .faces import describe_forgetting, read_forgetting
 from .saving import NONSENSE
 from .targets import describe_target, read_target
-from .values import Reading, known, listed, number, texts, truth, whole
+from .values import Reading, describe_clock, known, listed, number, read_clock, texts, truth, whole
 
 _KIND = "Information"
 _PARTS = {
@@ -50,7 +49,7 @@ def pack_information(parts: dict[str, Any]) -> bytes:
         "labels": labels,
         "target": None if empty else describe_target(target),
         "names": None if parts["names"] is None else list(parts["names"]),
-        "clocks": [[clock.last, clock.datetimes] for clock in (parts["clock"], parts["opened"])],
+        "clocks": [describe_clock(parts[name]) for name in ("clock", "opened")],
         "rows": summary.rows,
         "fade": summary.fade,
         "lead": summary.lead if summary.is_settled else None,
@@ -97,9 +96,7 @@ def _rebuild(document: dict[str, Any], tensors: Tensors) -> dict[str, Any]:
         if not len(set(names)) == len(names) == len(sums):
             raise ValueError("names that do not fit the columns")
     p = len(sums) + settings.fit_intercept
-    clock, opened = (
-        _clock(*listed(pair, "a clock")) for pair in listed(document["clocks"], "clocks")
-    )
+    clock, opened = (read_clock(described) for described in listed(document["clocks"], "clocks"))
     informed = reading.take("informed", (p,)) > 0.0
     summary = _read_summary(document, reading, p, outputs)
     reading.check_all_read()
@@ -129,11 +126,3 @@ def _read_summary(document: dict[str, Any], reading: Reading, p: int, outputs: i
         heads=tuple(heads),
         **columns,
     )
-
-
-def _clock(last: Any, datetimes: Any) -> Clock:
-    if last is not None and truth(datetimes):
-        whole(last, 2**63 - 1, -(2**63))
-    elif last is not None:
-        last = number(last, np.inf)
-    return Clock(last, truth(datetimes))

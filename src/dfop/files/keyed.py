@@ -28,10 +28,10 @@ _KIND = "Keyed"
 _PARTS = {
     "format", "kind", "model", "shared", "columns", "names", "target", "expire", "memory_limit",
     "text", "texts", "now", "rows", "evicted", "expired", "tickets", "waiting", "expired_rows",
-    "learner", "coder",
+    "learner", "coder", "zoned",
 }  # fmt: skip
-_FIRST = {"learner": "DFOPRegressor", "tickets": 0, "waiting": [], "expired_rows": 0}
-"""What the first files did not have: they held numbers, and no rows that wait."""
+_FIRST = {"learner": "DFOPRegressor", "tickets": 0, "waiting": [], "expired_rows": 0, "zoned": None}
+"""What the first files did not have: they held numbers, and no rows that wait, and no zones."""
 _COUNTS = ("rows", "evicted", "expired", "tickets")
 
 
@@ -62,6 +62,7 @@ def pack_keyed(parts: dict[str, Any]) -> bytes:
         "expire": parts["expire"],
         "memory_limit": parts["memory_limit"],
         "text": parts["text"],
+        "zoned": parts["zoned"],
         "texts": state["texts"],
         "now": list(state["now"]),
         **{name: int(state[name]) for name in _COUNTS},
@@ -138,6 +139,7 @@ def _parts(document: dict[str, Any], tensors: Tensors) -> dict[str, Any]:
         "expire": expire if type(expire) in (int, float, type(None)) else number(expire),
         "memory_limit": None if limit is None else whole(limit, least=1),
         "text": truth(document["text"]),
+        "zoned": None if document["zoned"] is None else truth(document["zoned"]),
         "state": state,
         "late": (late, whole(document["expired_rows"])),
     }

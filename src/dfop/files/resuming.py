@@ -11,7 +11,7 @@ from dfop.core import Bank, Coder, Filter
 from dfop.model.model import Model
 from dfop.model.opening import new_monitor
 from dfop.model.settings import Settings
-from dfop.rows.weights import Clock
+from dfop.rows.times import Clock
 
 from .columns import number_columns
 

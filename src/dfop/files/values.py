@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dfop.rows.times import Clock
+
 from .container import Tensors
 
 Array = NDArray[np.float64]
@@ -73,6 +75,24 @@ def as_json(values: Any, what: str) -> list[Any]:
         ):
             raise TypeError(f"the {what} {value!r} cannot be saved: use text, numbers or booleans")
     return plain
+
+
+def describe_clock(clock: Clock) -> list[Any]:
+    """Describe when the last row came; of a zone nothing is said where none is known."""
+    zone = [] if clock.zoned is None else [clock.zoned]
+    return [clock.last, clock.datetimes, *zone]
+
+
+def read_clock(described: Any) -> Clock:
+    """Return the clock that was described."""
+    last, datetimes, *zone = listed(described, "a clock")
+    if last is not None and truth(datetimes):
+        whole(last, 2**63 - 1, -(2**63))
+    elif last is not None:
+        last = number(last, np.inf)
+    if len(zone) > 1:
+        raise ValueError("a clock with several zones")
+    return Clock(last, truth(datetimes), truth(zone[0]) if zone else None)
 
 
 class Reading:

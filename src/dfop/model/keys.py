@@ -7,6 +7,7 @@ table: the difference to the first of them is the place.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from functools import cache
 from itertools import islice
@@ -14,6 +15,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
+
+from dfop.rows.cells import shown
+from dfop.rows.checks import refuse_masked
 
 Places = NDArray[np.int64]
 Key = int | str
@@ -24,12 +28,19 @@ Keys = list[Key] | range
 def check_keys(keys: Iterable[Any], n: int | None) -> Keys:
     """Return keys; refuse what is no key, and equal ones."""
     if isinstance(keys, str):
-        raise ValueError(f"keys must be a list of keys, not the single string {keys!r}")
+        raise ValueError(f"keys must be a list of keys, not the single string {shown(keys)}")
+    if isinstance(keys, np.ma.MaskedArray):
+        refuse_masked(keys, "keys", "give every row its key")
     names = keys if isinstance(keys, range) and keys.step == 1 else _read(keys)
     if not len(names) or (n is not None and len(names) != n):
         raise ValueError(f"{len(names)} keys for {n if n is not None else 'no'} rows")
     if isinstance(names, list) and len(set(names)) != len(names):
-        raise ValueError("every row needs a key of its own, but some keys are equal")
+        key = next(key for key, times in Counter(names).items() if times > 1)
+        first = names.index(key)
+        raise ValueError(
+            f"the key {shown(key)} is given to row {first} and to row "
+            f"{names.index(key, first + 1)}: every row needs a key of its own"
+        )
     return names
 
 
@@ -39,7 +50,7 @@ def _read(keys: Iterable[Any]) -> Keys:
         names = [key.item() if isinstance(key, np.generic) else key for key in names]
         for key in names:
             if isinstance(key, bool) or not isinstance(key, int | str):
-                raise ValueError(f"the key {key!r} must be an int or a str")
+                raise ValueError(f"the key {shown(key)} must be an int or a str")
     return _in_line(names)
 
 

@@ -19,10 +19,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.multiclass import check_classification_targets
 
 from dfop.core import choose, first_rows
-from dfop.rows.target_cells import check_new_label, refuse_gap_words, target_labels
+from dfop.rows.cells import shown
+from dfop.rows.labels import (
+    check_new_label,
+    class_labels,
+    distinct,
+    found_classes,
+    target_labels,
+)
 
 from .labels import DOUBT, raw_probabilities
 from .targets import Planned
@@ -34,8 +40,6 @@ OPEN = "open"
 """Given for `classes`: any label may come, as many as `max_classes`."""
 _MARGINS = np.array([-1.0, 1.0, 0.0, 0.0])
 """Of the classes learned first and second, of another, and of none (-1)."""
-_FEW = 64
-"""Labels, of which Python's own set finds the different ones faster than NumPy."""
 
 
 @dataclass(frozen=True)
@@ -132,9 +136,12 @@ class LabelTarget:
 
     def plan(self, y: Any, n: int, seen: NDArray[np.bool_], classes: Any = None) -> Planned:
         """Check the labels of n rows, of which only those `seen` are learned."""
-        labels = target_labels(y, n)
+        labels = target_labels(y, n, known=self.classes)
         if labels.ndim != 1:
-            raise ValueError(f"y has shape {labels.shape} but this model has learned y of (n,)")
+            raise ValueError(
+                f"y has shape {labels.shape} but this model has learned y of (n,): give one label "
+                "per row, or begin a new model"
+            )
         target = self.with_classes(labels, classes) if not self.known else self
         if target is self:
             self.check_same(classes)
@@ -157,13 +164,7 @@ class LabelTarget:
 
     def _plan_open(self, labels: NDArray[Any], seen: NDArray[np.bool_]) -> Planned:
         """Give numbers to labels, any of which may be new; those not `seen` open no class."""
-        if labels.dtype.kind not in "biuU":
-            check_classification_targets(labels)
-        found = distinct(labels[seen])
-        refuse_gap_words(labels, found)
-        one = next(iter([*self.order, *found.tolist()]), None)
-        if any(isinstance(label, str) != isinstance(one, str) for label in found.tolist()):
-            raise ValueError(f"y has labels of another type than {one!r}: give labels of one type")
+        found = found_classes(labels[seen])
         count = len(self.index.keys() | set(found.tolist()))
         if count > self.limit:
             raise ValueError(
@@ -189,7 +190,8 @@ class LabelTarget:
                 continue
             k = index.get(label) if isinstance(label, Hashable) else None
             if k is None:
-                check_new_label(label, row if len(labels) > 1 else None)
+                known = next(iter(index), None)
+                check_new_label(label, row if len(labels) > 1 else None, known)
                 if len(index) < self.limit:
                     if not opened:
                         index = dict(index)  # that of the target stays
@@ -205,17 +207,10 @@ class LabelTarget:
         if isinstance(classes, str) and classes == OPEN:
             return replace(self, grows=True, classes=np.empty(0, dtype=object))
         if classes is not None:
-            found = np.asarray(classes)
-            if found.ndim != 1 or found.size == 0:
-                raise ValueError(f"classes has shape {found.shape}: give a list of labels")
+            found = class_labels(classes)
         else:
             assert labels is not None
-            found = labels
-            if labels.dtype.kind not in "biuU":
-                check_classification_targets(labels)
-        found = distinct(found)
-        if classes is None and labels is not None:
-            refuse_gap_words(labels, found)
+            found = found_classes(labels)
         if len(found) > self.limit:
             raise ValueError(
                 f"there are {len(found)} classes, more than max_classes={self.limit}: numbers are "
@@ -231,7 +226,7 @@ class LabelTarget:
             if not (isinstance(classes, str) and classes == OPEN):
                 raise ValueError(f"classes={classes!r}: this model began with classes={OPEN!r}")
             return
-        if not np.array_equal(np.unique(classes), self.classes):
+        if not np.array_equal(class_labels(classes), self.classes):
             raise ValueError(
                 f"classes={classes!r} differs from the classes of the first call, {self.classes}: "
                 "the classes are fixed then"
@@ -375,28 +370,6 @@ class LabelTarget:
         return self.of_classes(out)
 
 
-def distinct(labels: NDArray[Any]) -> NDArray[Any]:
-    """Return the different labels, sorted.
-
-    Sorting all of them, as `numpy.unique` does, takes longer than learning them.
-
-    Examples
-    --------
-    >>> distinct(np.array([7, 3, 7, 5]))
-    array([3, 5, 7])
-    >>> distinct(np.array(["up", "down", "up"]))
-    array(['down', 'up'], dtype='<U4')
-    """
-    if labels.dtype.kind == "U" or (labels.dtype.kind in "biu" and labels.size <= _FEW):
-        return np.array(sorted(set(labels.ravel().tolist())), dtype=labels.dtype)
-    if labels.dtype.kind in "biu" and labels.size:
-        low, high = int(labels.min()), int(labels.max())
-        if high - low < min(labels.size, 2**31) and -(2**62) < low <= high < 2**62:
-            met = np.bincount(labels.ravel().astype(np.int64) - low)
-            return (np.flatnonzero(met) + low).astype(labels.dtype)
-    return np.unique(labels)
-
-
 def positions_of(labels: NDArray[Any], classes: NDArray[Any] | None) -> Indices:
     """Return where in the sorted `classes` each label is; refuse those that are not there."""
     assert classes is not None
@@ -410,15 +383,14 @@ def positions_of(labels: NDArray[Any], classes: NDArray[Any] | None) -> Indices:
         known = np.zeros(len(labels), bool)
     if known.shape != labels.shape or not known.all():
         t = int(np.argmin(np.broadcast_to(known, labels.shape)))
-        label = labels[t].item() if isinstance(labels[t], np.generic) else labels[t]
-        known_labels = classes[:10].tolist()
-        shown = ", ".join(map(repr, known_labels)) + (", ..." if len(classes) > 10 else "")
+        label, known_labels = labels[t], classes[:10].tolist()
+        named = ", ".join(map(shown, known_labels)) + (", ..." if len(classes) > 10 else "")
         other = ""
         if isinstance(label, str) != isinstance(known_labels[0], str):
-            other = f", of another type than {known_labels[0]!r}: give labels of one type"
+            other = f", of another type than {shown(known_labels[0])}: give labels of one type"
         raise ValueError(
-            f"y has the unknown class {label!r} at row {t}{other}; the classes are {shown}. Name "
-            "all classes in the first call: partial_fit(X, y, classes=[...]), or let them come: "
-            'classes="open"'
+            f"y has the unknown class {shown(label)} at row {t}{other}; the classes are {named}. "
+            "Name all classes in the first call: partial_fit(X, y, classes=[...]), or let them "
+            'come: classes="open"'
         )
     return np.asarray(at, dtype=np.int64)

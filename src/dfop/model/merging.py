@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dfop.rows.target_cells import target_labels, target_numbers
+from dfop.rows.labels import class_labels, distinct, joined_classes, target_labels
+from dfop.rows.target_cells import target_numbers
 
 from .label_targets import LabelTarget
 from .targets import NumberTarget
@@ -71,13 +72,13 @@ def read_targets(y: Any, n: int, labels: bool, classes: Any) -> tuple[Target, Ar
     if isinstance(classes, str):
         raise ValueError(f"classes={classes!r}: give a list of classes, or leave it out")
     target = LabelTarget()
-    given = None if classes is None else np.asarray(classes)
+    given = None if classes is None else class_labels(classes)
     if not n:
         return (target if given is None else target.with_classes(None, given)), np.zeros((0, 0))
     found = target_labels(y, n)
     if found.ndim != 1:
         raise ValueError(f"y has shape {found.shape}: give one label per row")
-    given = None if given is None else np.concatenate([given, np.unique(found)])
+    given = None if given is None else joined_classes(given, distinct(found))
     planned = target.plan(found, n, np.ones(n, bool), given)
     met = planned.target
     for _, label in planned.opened:

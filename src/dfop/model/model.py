@@ -25,7 +25,8 @@ from dfop.forgetting import ByRows
 from dfop.rows.batch import Batch
 from dfop.rows.kinds import refuse_kind
 from dfop.rows.sparse import SparseBatch
-from dfop.rows.weights import Clock, row_weights
+from dfop.rows.times import Clock
+from dfop.rows.weights import row_weights
 
 from .label_targets import LabelTarget
 from .lags import Lags

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.multiclass import check_classification_targets
 
-from dfop.rows.target_cells import refuse_gap_words, target_labels
+from dfop.rows.labels import class_labels, found_classes, target_labels
 
 from .label_targets import positions_of
 from .labels import LabelCode, raw_probabilities
@@ -44,11 +43,9 @@ class SeveralLabels:
             raise ValueError(f"classes must list the labels of each of {labels.shape[1]} targets")
         if classes is None:
             assert labels is not None
-            classes = labels.T
-            for column in classes:
-                check_classification_targets(column)
-                refuse_gap_words(column, np.unique(column))
-        columns = tuple(np.unique(np.asarray(some)) for some in classes)
+            columns = tuple(found_classes(column) for column in labels.T)
+        else:
+            columns = tuple(class_labels(some) for some in classes)
         if max(map(len, columns)) > self.limit:
             raise ValueError(
                 f"a target has {max(map(len, columns))} classes, more than "
@@ -62,7 +59,8 @@ class SeveralLabels:
         if labels.ndim != 2 or (self.known and labels.shape[1] != len(self.columns)):
             expected = f"(n, {len(self.columns)})" if self.known else "(n, m)"
             raise ValueError(
-                f"y has shape {labels.shape} but this model has learned y of {expected}"
+                f"y has shape {labels.shape} but this model has learned y of {expected}: "
+                "give as many labels per row as in the first call, or begin a new model"
             )
         target = self if self.known else self.with_classes(labels, classes)
         if target is self:
@@ -78,7 +76,7 @@ class SeveralLabels:
         if classes is None:
             return
         same = len(classes) == len(self.columns) and all(
-            np.array_equal(np.unique(some), known)
+            np.array_equal(class_labels(some), known)
             for some, known in zip(classes, self.columns, strict=True)
         )
         if not same:

@@ -46,7 +46,8 @@ class NumberTarget:
         if self.known and (flat, outputs) != (self.flat, self.outputs):
             expected = "(n,)" if self.flat else f"(n, {self.outputs})"
             raise ValueError(
-                f"y has shape {numbers.shape} but this model has learned y of {expected}"
+                f"y has shape {numbers.shape} but this model has learned y of {expected}: "
+                "give as many targets per row as in the first call, or begin a new model"
             )
         return Planned(NumberTarget(outputs, flat, True), numbers.reshape(n, outputs))
 

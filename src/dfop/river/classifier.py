@@ -14,6 +14,7 @@ from dfop.model.label_targets import LabelTarget
 from dfop.model.monitor import LabelMonitor
 from dfop.rows.cells import is_missing
 from dfop.rows.checks import check_length
+from dfop.rows.target_cells import cells_of, split_targets
 
 from .learner import Array, RiverLearner, Row, batch_of_frame, frame_beside, series_beside
 
@@ -225,12 +226,12 @@ class DFOPClassifier(RiverLearner, base.MiniBatchClassifier):
         model = self._checked()
         with model.lock:
             assert isinstance(model.target, LabelTarget)
-            batch, labelled, labels = batch_of_frame(X), None, list(y)
-            check_length(np.empty(len(labels)), len(batch))
+            batch, labelled = batch_of_frame(X), None
+            n = len(batch)
             if model.settings.semi:
-                labelled = np.array(
-                    [isinstance(label, str) or not is_missing(label) for label in labels]
-                )
+                y, labelled = split_targets(y, n, words=False)
+            labels = [None] * n if y is None else cells_of(y).tolist()
+            check_length(np.empty(len(labels)), n)
             planned = model.target.plan_growing(labels, labelled)
             self._rows.learn_batch(batch, planned, labelled)
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .batch import Array, Batch, Text
-from .cells import is_gap_word, reads_as_number, to_text
+from .cells import is_gap_word, reads_as_number, shown, to_text
 from .extras import need
 
 LARGEST = 2.0**500
@@ -231,7 +231,7 @@ def text_from_arrow(column: Any, name: str, *, declared: bool = False) -> Text:
             if reads_as_number(value):
                 row = int(np.argmax(text.codes == code))
                 raise CellError(
-                    f"{value!r} is a number given as text",
+                    f"{shown(value)} is a number given as text",
                     row,
                     name,
                     "convert the column to numbers, or to a categorical type if they are names",
@@ -255,8 +255,11 @@ def _stripped(codes: NDArray[np.int64], values: list[str]) -> Text:
     return Text(codes, list(found))
 
 
-def time_from_arrow(column: Any, name: str) -> NDArray[Any]:
-    """Return a column of times as datetime64[ns] (UTC) or float64; a missing one is refused."""
+def time_from_arrow(column: Any, name: str, *, zoned: bool | None = None) -> NDArray[Any]:
+    """Return a column of times as datetime64[ns] (UTC) or float64; a missing one is refused.
+
+    Where it is known whether times name their zone (`zoned`), others are refused.
+    """
     pa = _arrow()
     if column.null_count:
         row = int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
@@ -275,6 +278,9 @@ def time_from_arrow(column: Any, name: str) -> NDArray[Any]:
     if not (pa.types.is_timestamp(column.type) or pa.types.is_date(column.type)):
         raise CellError(f"a {column.type} is not a time", 0, name, remedy)
     zone = getattr(column.type, "tz", None)
+    if zoned is not None and len(column) and zoned != (zone is not None):
+        which = "without a zone" if zoned else "with a zone"
+        raise CellError(f"a time {which} is not like the others", 0, name, remedy)
     try:
         moments = column.cast(pa.timestamp("ns", zone))
     except pa.ArrowInvalid:
@@ -294,7 +300,9 @@ def _timestamps(column: Any, name: str, remedy: str) -> Any:
         except pa.ArrowInvalid:
             continue
     row = next((i for i, text in enumerate(column.to_pylist()) if not _reads(text)), 0)
-    raise CellError(f"{column[row].as_py()!r} is not a time like the others", row, name, remedy)
+    raise CellError(
+        f"{shown(column[row].as_py())} is not a time like the others", row, name, remedy
+    )
 
 
 def _reads(text: str) -> bool:

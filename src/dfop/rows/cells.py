@@ -9,6 +9,7 @@ All else (dates, lists, bytes) is neither.
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ GAP_WORDS = frozenset({"", "?", "na", "n/a", "nan", "null", "none", "<na>"})
 """Texts that mean a missing value, in lower case."""
 LABEL_GAP_WORDS = GAP_WORDS - {"none"}
 """Texts that mean a missing label: "none" is the name of a class more often than not."""
+
+_MOST_SHOWN = 60
 
 
 def is_gap_word(text: str) -> bool:
@@ -80,3 +83,19 @@ def to_number(value: Any) -> float:
         return float(value)
     except OverflowError:
         return float("inf")
+
+
+def shown(cell: Any) -> str:
+    """Return a cell as messages show it, cut short.
+
+    Examples
+    --------
+    >>> shown("red"), len(shown("x" * 10**6))
+    ("'red'", 60)
+    """
+    if isinstance(cell, str | bytes):
+        cell = cell[: _MOST_SHOWN + 1]
+    if isinstance(cell, np.str_ | np.number | np.bool_):
+        cell = cell.item()
+    full = str(cell) if isinstance(cell, date) else repr(cell)
+    return full if len(full) <= _MOST_SHOWN else full[: _MOST_SHOWN - 3] + "..."

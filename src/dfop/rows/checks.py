@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from dfop.core import first_unusable
 
+from .cells import shown
+
 Array = NDArray[np.float64]
 Names = Sequence[Any] | None
 
@@ -32,6 +34,22 @@ def check_length(y: NDArray[Any], n: int) -> None:
             f"X has {n} rows but y has {0 if y.ndim == 0 else len(y)}: Found input variables "
             "with inconsistent numbers of samples; give one target per row"
         )
+
+
+def refuse_masked(values: Any, what: str, remedy: str) -> None:
+    """Refuse values of which some are masked: what a mask hides is not to be learned.
+
+    Examples
+    --------
+    >>> refuse_masked(np.ma.array([1.0, 2.0], mask=[False, True]), "sample_weight", "give 0")
+    Traceback (most recent call last):
+    ...
+    ValueError: sample_weight is masked at row 1: give 0
+    """
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        hidden = np.argwhere(np.ma.getmaskarray(values))[0]
+        where = f" at row {hidden[0]}" if hidden.size else ""
+        raise ValueError(f"{what} is masked{where}: {remedy}")
 
 
 def as_numbers(values: Any, what: str) -> Array:
@@ -67,8 +85,8 @@ def name_what_is_no_number(data: Any, what: str, error: Exception) -> None:
             if np.iterable(value) and not isinstance(value, str):
                 return  # rows of different length: the error at hand says it better
             raise ValueError(
-                f"{what} has {value!r} at {where_in(index, names)}, which is no number ({error}): "
-                "encode or drop it before learning"
+                f"{what} has {shown(value)} at {where_in(index, names)}, which is no number "
+                f"({error}): encode or drop it before learning"
             ) from None
 
 

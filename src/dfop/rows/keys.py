@@ -7,6 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .cells import shown
+from .checks import refuse_masked
+
 
 class KeyArray(NamedTuple):
     """Keys, all of one kind."""
@@ -16,7 +19,7 @@ class KeyArray(NamedTuple):
 
     def shown(self, row: int) -> str:
         """Return the key of a row in words."""
-        return repr(self.values[row]) if self.text else str(self.values[row])
+        return shown(self.values[row]) if self.text else str(self.values[row])
 
 
 def read_keys(keys: Any, n: int) -> KeyArray:
@@ -31,6 +34,7 @@ def read_keys(keys: Any, n: int) -> KeyArray:
     ...
     ValueError: keys has 1 at row 1 but 'a' at row 0: keys must be all texts or all whole numbers
     """
+    refuse_masked(keys, "keys", "give every row its key, or drop the row")
     array = keys if isinstance(keys, np.ndarray) else _cells(keys)
     if array.shape != (n,):
         raise ValueError(f"keys has shape {array.shape} but there are {n} rows: give one per row")
@@ -45,7 +49,7 @@ def read_keys(keys: Any, n: int) -> KeyArray:
 
 def _cells(keys: Any) -> NDArray[Any]:
     if isinstance(keys, str) or not np.iterable(keys):
-        raise ValueError(f"keys is {keys!r}: give a list with one key per row")
+        raise ValueError(f"keys is {shown(keys)}: give a list with one key per row")
     if hasattr(keys, "to_numpy"):  # pandas, polars
         return np.asarray(keys.to_numpy())
     cells = np.empty(len(found := list(keys)), dtype=object)
@@ -63,11 +67,11 @@ def _of_objects(array: NDArray[Any]) -> KeyArray:
             if not texts and not isinstance(key, str):
                 continue
             raise ValueError(
-                f"keys has {key!r} at row {row} but {cells[0]!r} at row 0: keys must be all texts "
-                "or all whole numbers"
+                f"keys has {shown(key)} at row {row} but {shown(cells[0])} at row 0: keys must be "
+                "all texts or all whole numbers"
             )
         raise ValueError(
-            f"keys has {key!r} at row {row}, which is no key: give whole numbers or texts"
+            f"keys has {shown(key)} at row {row}, which is no key: give whole numbers or texts"
         )
     if texts:
         return KeyArray(cells, True)

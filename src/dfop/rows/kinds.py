@@ -7,6 +7,7 @@ from typing import NoReturn
 from dfop.core import KindError
 
 from .batch import Batch
+from .cells import shown
 from .checks import where_in
 
 
@@ -17,8 +18,8 @@ def refuse_kind(batch: Batch, error: KindError) -> NoReturn:
     if kind == "text":
         codes, values = batch.texts[column]
         raise ValueError(
-            f"X has {values[codes[row]]!r} at {where}, a column that held numbers before: keep a "
-            "column to one kind, text or numbers"
+            f"X has {shown(values[codes[row]])} at {where}, a column that held numbers before: "
+            "keep a column to one kind, text or numbers"
         ) from None
     raise ValueError(
         f"X has {batch.numbers[row, column]:g} at {where}, a column that held text before: give it "

@@ -19,7 +19,7 @@ from sklearn.utils.validation import validate_data
 from dfop.core import LARGEST, first_unusable
 
 from .batch import Batch, Text
-from .cells import is_missing, reads_as_number, to_number, to_text
+from .cells import is_missing, reads_as_number, shown, to_number, to_text
 from .checks import Array, Names, name_what_is_no_number, refuse_value, where_in
 from .sparse import SparseBatch, sparse_batch
 
@@ -317,8 +317,8 @@ def _read_column(column: Any, j: int, names: Names) -> Array | Text:
         except (TypeError, ValueError) as error:
             where = where_in((t, j), names)
             raise TypeError(
-                f"X has {cell!r} at {where}, which is no number and no text ({error}): turn it "
-                "into a number or drop it before learning"
+                f"X has {shown(cell)} at {where}, which is no number and no text ({error}): turn "
+                "it into a number or drop it before learning"
             ) from None
     return numbers
 
@@ -380,4 +380,4 @@ def _refuse_mixture(cells: list[Any], other: int, j: int, names: Names) -> NoRet
 
 def _refuse(value: Any, t: int, j: int, names: Names, problem: str) -> NoReturn:
     remedy = "" if ":" in problem else ": turn it into a number or drop it before learning"
-    raise ValueError(f"X has {value!r} at {where_in((t, j), names)}, which {problem}{remedy}")
+    raise ValueError(f"X has {shown(value)} at {where_in((t, j), names)}, which {problem}{remedy}")

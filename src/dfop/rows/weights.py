@@ -9,7 +9,6 @@ and the gain ``c``. A row of weight 0 is not seen: it neither decays nor enters.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -17,6 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dfop.forgetting import Automatic, ByClock, ByRows, Forgetting
+
+from .checks import refuse_masked
+from .times import Clock, check_told, check_zone, noted_times, read_times
 
 Array = NDArray[np.float64]
 Rows = slice | NDArray[np.int64]
@@ -27,15 +29,6 @@ NO_TARGET = -1.0
 """What stands for the gain of a row without a target (`kNoTarget` in `filter.hpp`)."""
 # Weights beyond these leave no trace, or leave no trace of anything else.
 _LEAST_WEIGHT, _LARGEST_WEIGHT = 1e-60, 1e30
-_EARLIEST, _LATEST = np.datetime64("1678-01-01", "s"), np.datetime64("2262-01-01", "s")
-
-
-@dataclass(frozen=True)
-class Clock:
-    """When the last row came: ns since 1970 for datetimes, a plain number otherwise."""
-
-    last: int | float | None = None
-    datetimes: bool = False
 
 
 @dataclass(frozen=True)
@@ -186,7 +179,7 @@ def row_weights(
                 "own pace: leave it away, or use a single filter (forgetting=0.001, "
                 'features="linear")'
             )
-        when = None if time is None else noted_times(time, n)
+        when, clock = noted_times(time, n, clock)
         return RowTimes(np.ones(1) if weight is None else weight, clock, when=when)
     noted = noted and not isinstance(rule, ByClock)
     if discount is not None and time is not None and not noted:
@@ -201,7 +194,8 @@ def row_weights(
         gaps, moments, clock = _gaps(time, n, clock, seen)
         lam, log_lam = discounts_of_gaps(rule, gaps)
         times = np.ones(1) if weight is None else weight
-        return RowWeights(lam, times, log_lam, times, clock, moments, noted_times(time, n))
+        when, clock = noted_times(time, n, clock)
+        return RowWeights(lam, times, log_lam, times, clock, moments, when)
     if time is not None and not noted:
         raise ValueError(
             "time= needs a model that forgets by the clock: forgetting=half_life('3d') or "
@@ -213,7 +207,7 @@ def row_weights(
     else:
         assert isinstance(rule, ByRows)
         lam, log_lam = _of_rule(rule)
-    when = None if time is None else noted_times(time, n)
+    when, clock = noted_times(time, n, clock)
     return replace(_by_rows(lam, log_lam, weight, n, clock), when=when)
 
 
@@ -246,6 +240,7 @@ def fade_between(rule: Forgetting, last: Clock, first: Clock) -> float:
         return 0.0
     if last.datetimes != first.datetimes:
         raise ValueError("time is given as datetimes in one part and as numbers in the other")
+    check_zone(last.zoned, first.zoned, "in one part", "in the other")
     gap = (first.last - last.last) * (1e-9 if last.datetimes else 1.0)
     if gap < 0.0:
         raise ValueError(
@@ -272,6 +267,7 @@ def constant_weights(rule: Forgetting) -> RowWeights | RowTimes | None:
 
 
 def _per_row(values: ArrayLike, n: int, name: str) -> Array:
+    refuse_masked(values, name, "give a number for every row")
     try:
         if np.asarray(values).dtype.kind in "SU":
             raise TypeError("these are text")
@@ -312,10 +308,9 @@ def _discounts(discount: ArrayLike, n: int) -> Array:
 
 def _gaps(time: Any, n: int, clock: Clock, seen: NDArray[np.bool_]) -> tuple[Array, Array, Clock]:
     """Time since the row before, and the time itself, in seconds; rows not seen have no gap."""
-    times, datetimes = read_times(time, n)
-    if clock.last is not None and clock.datetimes != datetimes:
-        before, now = ("datetimes", "numbers") if clock.datetimes else ("numbers", "datetimes")
-        raise ValueError(f"time was given as {before} before and as {now} now: keep to one")
+    times, datetimes, zoned = read_times(time, n)
+    if clock.last is not None:
+        check_told(clock, datetimes, zoned)
     gaps, unit = np.zeros(n), 1e-9 if datetimes else 1.0
     rows = np.flatnonzero(seen)
     if rows.size == 0:
@@ -331,62 +326,3 @@ def _gaps(time: Any, n: int, clock: Clock, seen: NDArray[np.bool_]) -> tuple[Arr
         )
     gaps[rows] = steps * unit
     return gaps, times * unit, replace(clock, last=chosen[-1].item(), datetimes=datetimes)
-
-
-def read_times(time: Any, n: int) -> tuple[NDArray[Any], bool]:
-    """Return the times of n rows: whole ns since 1970 where they are datetimes, else numbers."""
-    array = _one_per_row(time, n)
-    if array.dtype.kind == "M":
-        if np.isnat(array).any():
-            raise ValueError(f"time is missing (NaT) at row {int(np.argmax(np.isnat(array)))}")
-        beyond = (array < _EARLIEST) | (array > _LATEST)
-        if beyond.any():
-            t = int(np.argmax(beyond))
-            raise ValueError(f"time is {array[t]} at row {t}: it must lie between 1678 and 2262")
-        return array.astype("datetime64[ns]").astype(np.int64), True
-    array = array.astype(np.float64)
-    if not np.isfinite(array).all():
-        t = int(np.argmax(~np.isfinite(array)))
-        raise ValueError(f"time is {array[t]} at row {t}: it must be finite")
-    return array, False
-
-
-def noted_times(time: Any, n: int) -> NDArray[Any]:
-    """Return the times of n rows as alarms carry them: ``datetime64[ns]``, or numbers.
-
-    They need not ascend, and may be missing.
-    """
-    array = _one_per_row(time, n)
-    if array.dtype.kind != "M":
-        return array.astype(np.float64)
-    beyond = (array < _EARLIEST) | (array > _LATEST)
-    return np.where(beyond, np.datetime64("NaT"), array).astype("datetime64[ns]")
-
-
-def _one_per_row(time: Any, n: int) -> NDArray[Any]:
-    array = np.asarray(time)
-    if array.dtype == object:
-        array = np.array([_as_datetime64(t, row) for row, t in enumerate(array.ravel())]).reshape(
-            array.shape
-        )
-    if array.ndim == 0:
-        array = np.full(n, array)
-    if array.shape != (n,):
-        raise ValueError(
-            f"time has shape {array.shape} but there are {n} rows: give one time per row"
-        )
-    if array.dtype.kind not in "Miuf":
-        raise ValueError(f"time must be numbers or datetimes, not {array.dtype}")
-    return array
-
-
-def _as_datetime64(t: Any, row: int) -> np.datetime64 | float:
-    if isinstance(t, datetime):
-        if t != t:  # pandas' NaT is a datetime unlike itself
-            return np.datetime64("NaT")
-        if t.tzinfo is not None:
-            t = t.astimezone(UTC).replace(tzinfo=None)
-        return np.datetime64(t)
-    if isinstance(t, int | float):
-        return float(t)
-    raise ValueError(f"time must be numbers or datetimes, not {t!r} (at row {row})")

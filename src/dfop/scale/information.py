@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -20,7 +20,8 @@ from dfop.model.merging import coding_of, decoding_of, merged_columns, merged_ta
 from dfop.model.settings import Settings
 from dfop.model.targets import NumberTarget
 from dfop.regressor import DFOPRegressor
-from dfop.rows.weights import Clock, RowWeights, fade_between, row_weights
+from dfop.rows.times import Clock
+from dfop.rows.weights import RowWeights, fade_between, row_weights
 
 from .mergeable import (
     bounds_of,
@@ -173,6 +174,7 @@ class Information:
             fades, last = np.broadcast_to(-weights.log_discount, n), weights.clock
             if isinstance(settings.rule, ByClock):
                 first = row_weights(settings.rule, 1, first, time=np.asarray(time)[:1]).clock
+                first = replace(first, zoned=last.zoned)
         rows = np.hstack([np.ones((n, int(fit_intercept))), batch.numbers, Y])
         summary = summarise(rows, Y.shape[1], fades, bounds_of(settings))
         informed = np.zeros(summary.columns, bool)

@@ -290,6 +290,7 @@ class Keyed(KeyedPending):
                     "expire": models.bounds.expiry,
                     "memory_limit": self.memory_limit,
                     "text": store.text,
+                    "zoned": models.zoned,
                     "state": store.snapshot(),
                     "late": models.late,
                 }
@@ -330,6 +331,7 @@ class Keyed(KeyedPending):
         models.bounds = models.bounds._replace(expiry=expiry)
         models.targets = replace(models.targets, target=parts["target"])
         models.restore(parts["coder"], parts["names"], parts["text"], parts["state"])
+        models.zoned = parts["zoned"]
         models.late.rows, models.late.expired = parts["late"]
         return keyed
 

@@ -25,7 +25,8 @@ from dfop.rows.batch import Batch
 from dfop.rows.keys import KeyArray
 from dfop.rows.kinds import refuse_kind
 from dfop.rows.tables import check_columns, first_batch
-from dfop.rows.weights import Clock, RowWeights, discounts_of_gaps, read_times, row_weights
+from dfop.rows.times import Clock, Times, check_told, read_times
+from dfop.rows.weights import RowWeights, discounts_of_gaps, row_weights
 
 Array = NDArray[np.float64]
 
@@ -64,6 +65,8 @@ class KeyedModels:
         self.width = 0
         """How many coded columns the models have."""
         self.datetimes: bool | None = None
+        self.zoned: bool | None = None
+        """Whether times name their zone, as in `Clock`."""
         self.late = LateRows(settings.pending_limit)
 
     def known(self) -> KeyedStore:
@@ -97,20 +100,19 @@ class KeyedModels:
                 "learn a row with its label first"
             )
 
-    def read_times(self, keys: KeyArray, time: Any) -> Any:
+    def read_times(self, keys: KeyArray, time: Any) -> Times | None:
         """Read the times of rows, which must not run backwards within a key."""
         n, rule = len(keys.values), self.settings.rule
         row_weights(rule, 0, Clock(), time=None if time is None else np.empty(0))  # needs it or not
         if time is None:
             return None
-        times, datetimes = read_times(time, n)
-        if self.datetimes is not None and datetimes != self.datetimes:
-            before, now = ("numbers", "datetimes") if datetimes else ("datetimes", "numbers")
-            raise ValueError(f"time was given as {before} before and as {now} now: keep to one")
+        times = read_times(time, n)
+        if self.datetimes is not None:
+            check_told(Clock(None, self.datetimes, self.zoned), times.datetimes, times.zoned)
         store = self.store
         if store is None:  # rows among themselves
             store = KeyedStore(Filter(0, 1, True, 1.0, 1.0), None, keys.text, 0, 0.0, 0.0)
-        row = store.first_backwards(keys.values, times)
+        row = store.first_backwards(keys.values, times.values)
         if row < n:
             raise ValueError(
                 f"time runs backwards at row {row}, key {keys.shown(row)}: sort the rows of "
@@ -139,7 +141,7 @@ class KeyedModels:
             if len(edges) > 2:
                 some = KeyArray(keys.values[part], keys.text)
                 X = np.ascontiguousarray(rows[part, : self.width])
-            placed = self._place(store, some, None if moments is None else moments[part])
+            placed = self._place(store, some, None if moments is None else moments.cut(part))
             out = self._room(stop - start)
             store.learn(placed.entries, placed.fresh, X, values[part], placed.pace, out)
             shown.append(out)
@@ -197,7 +199,7 @@ class KeyedModels:
             placed = self._place(
                 store,
                 KeyArray(keys.values[part], keys.text),
-                None if moments is None else moments[part],
+                None if moments is None else moments.cut(part),
             )
             kept = np.zeros((stop - start, self.targets.width)) if ahead is None else ahead[part]
             X = np.ascontiguousarray(coded[part, : self.width])
@@ -309,12 +311,14 @@ class KeyedModels:
         assert isinstance(engine, Filter | Bank)
         return KeyDesign(engine, targets.classes, text)
 
-    def _place(self, store: KeyedStore, keys: KeyArray, times: Any) -> Placed:
+    def _place(self, store: KeyedStore, keys: KeyArray, times: Times | None) -> Placed:
         """Decide which model each row belongs to, and how it fades: nothing can fail from here."""
-        entries, fresh, gaps = place(store, keys.values, times)
+        entries, fresh, gaps = place(store, keys.values, None if times is None else times.values)
         rule = self.settings.rule
         if isinstance(rule, ByClock):
-            self.datetimes = times.dtype == np.int64
+            assert times is not None
+            self.datetimes = times.datetimes
+            self.zoned = self.zoned if times.zoned is None else times.zoned
             return Placed(entries, fresh, discounts_of_gaps(rule, gaps))
         if isinstance(rule, Automatic):  # every expert has a pace of its own
             return Placed(entries, fresh, (np.ones(1), np.zeros(1)))
@@ -328,7 +332,7 @@ class KeyedModels:
         clock = Clock()
         if self.datetimes is not None:
             seconds, ticks = store.last(entry)
-            clock = Clock(ticks if self.datetimes else seconds, self.datetimes)
+            clock = Clock(ticks if self.datetimes else seconds, self.datetimes, self.zoned)
         if isinstance(self.targets, SharedLabels):
             raise ValueError(
                 "a key's own model is what it has learned beside the shared one, and no classifier"

@@ -14,6 +14,7 @@ from dfop.model.keyed_targets import KeyedNumbers
 from dfop.model.keys import Keys, check_keys
 from dfop.rows.batch import Batch
 from dfop.rows.keys import KeyArray, read_keys
+from dfop.rows.target_cells import cells_of
 
 from .keyed_views import Key, KeyedViews
 
@@ -87,7 +88,7 @@ class KeyedPending(KeyedViews):
             batch, names = self._read(keys, X)
             named, n = check_keys(rows, len(batch)), len(batch)
             due, y, before = ((), (), ()) if labels is None else labels
-            due, y, before = check_keys(due, None), np.asarray(y), np.asarray(before, np.int64)
+            due, y, before = check_keys(due, None), cells_of(y), np.asarray(before, np.int64)
             self._check_due(due, named, before, n)
             parts, start = [], 0
             for at in [*np.unique(before).tolist(), None]:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dfop.rows.arrow import LARGEST
-from dfop.rows.cells import LABEL_GAP_WORDS, is_missing, to_number
+from dfop.rows.cells import LABEL_GAP_WORDS, is_missing, shown, to_number
 
 NOT_A_NUMBER = "not a number"
 NOT_FINITE = "not finite"
@@ -200,10 +200,10 @@ def label(
     else:
         given = checked_text(cell if isinstance(cell, str) else str(cell), column).strip()
     if known is not None and given not in known:
-        classes = ", ".join(repr(name) for name in list(known)[:MOST_SHOWN])
+        classes = ", ".join(shown(name) for name in list(known)[:MOST_SHOWN])
         more = f" and {len(known) - MOST_SHOWN} more" if len(known) > MOST_SHOWN else ""
-        message = f"the label {given!r} is not among the classes {classes}{more}; mend it, or name "
-        message += "all of them, classes=(...)"
+        message = f"the label {shown(given)} is not among the classes {classes}{more}; mend it, or "
+        message += "name all of them, classes=(...)"
         raise FlawError(column, UNKNOWN_CLASS, message)
     return given
 
@@ -274,17 +274,42 @@ def target(cell: Any, column: str, *, typed: bool) -> float:
     return value
 
 
-def moment(cell: Any, column: str, *, numeric: bool) -> float | np.datetime64:
-    """Return a time: a number if `numeric`, else datetime64[ns] in UTC."""
+def moment(cell: Any, column: str, *, numeric: bool, zoned: bool) -> float | np.datetime64:
+    """Return a time: a number if `numeric`, else datetime64[ns] in UTC.
+
+    Times name their zone if `zoned`, else none of them does.
+    """
     if is_missing(cell):
         raise FlawError(column, BAD_TIME, "the time is missing; remove the row")
     try:
-        return _seconds(cell) if numeric else _moment(cell)
+        when = _seconds(cell) if numeric else _moment(cell)
     except (TypeError, ValueError, OverflowError):
         remedy = "write times as numbers or as 2024-05-01T12:00:00, between 1678 and 2262"
         like = " like the numbers before it" if numeric else ""
         message = f"{shown(cell)} is not a time{like}; {remedy}"
         raise FlawError(column, BAD_TIME, message) from None
+    if not numeric and names_zone(cell) not in (None, zoned):
+        which = ("has no zone", "have one") if zoned else ("has a zone", "have none")
+        message = f"the time {shown(cell)} {which[0]}, and most others {which[1]}"
+        remedy = "write all times with a zone, such as +02:00 or Z, or all without"
+        raise FlawError(column, BAD_TIME, f"{message}; {remedy}")
+    return when
+
+
+def names_zone(cell: Any) -> bool | None:
+    """Whether a date or a time names its zone; None of NumPy's, which cannot: they are in UTC.
+
+    Examples
+    --------
+    >>> names_zone("2024-05-01T12:00:00+02:00"), names_zone(datetime(2024, 5, 1))
+    (True, False)
+    """
+    if isinstance(cell, np.datetime64):
+        return None
+    if isinstance(cell, date):
+        return getattr(cell, "tzinfo", None) is not None
+    tail = str(cell).strip()[10:]
+    return tail.endswith("Z") or "+" in tail or "-" in tail
 
 
 def _seconds(cell: Any) -> float:
@@ -321,9 +346,3 @@ def _nanoseconds(when: datetime, fraction: int) -> np.datetime64:
     if abs(since) >= 2**63:
         raise OverflowError
     return np.datetime64(since, "ns")
-
-
-def shown(cell: Any) -> str:
-    """Return a cell as messages show it, cut short."""
-    full = str(cell) if isinstance(cell, date) else repr(cell)
-    return full if len(full) <= 80 else full[:77] + "..."

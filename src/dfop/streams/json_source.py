@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from dfop.rows.arrow import one_array, reader_of
 from dfop.rows.batch import Batch
+from dfop.rows.cells import shown
 from dfop.rows.extras import need
 from dfop.streams.bad_rows import BadRow, Log
-from dfop.streams.cells import NOT_UTF8, Flaw, shown
+from dfop.streams.cells import NOT_UTF8, Flaw
 from dfop.streams.chunks import Chunks
 from dfop.streams.errors import DataError
 from dfop.streams.layout import SAMPLE, Layout

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from dfop.streams.cells import shown
+from dfop.rows.cells import shown
 from dfop.streams.errors import DataError, warn
 from dfop.streams.stream import Task
 from dfop.streams.tally import MANY_LABELS, MOST, TOO_MANY_LABELS, Tally
@@ -324,7 +324,7 @@ def _first_classes(column: str, counts: Tally, whole: bool, source: str) -> list
     if whole:
         found = sorted(label for label in counts.labels if isinstance(label, int))
     if len(found) < 2:
-        only = f"only the class {found[0]!r}" if found else "no label"
+        only = f"only the class {shown(found[0])}" if found else "no label"
         raise DataError(
             f"there is {only} among the first rows",
             source=source,

@@ -204,7 +204,7 @@ def _clean_time(column: Any, layout: Layout) -> NDArray[Any]:
     if column.null_count or is_number(column.type) != layout.numeric_time:
         raise UncleanError
     try:
-        return time_from_arrow(column, str(layout.time))
+        return time_from_arrow(column, str(layout.time), zoned=layout.zoned)
     except ValueError:
         raise UncleanError from None
 
@@ -317,5 +317,10 @@ def _times(columns: Columns, layout: Layout, flaws: dict[int, Flaw]) -> NDArray[
         return None
     name, numeric = layout.time, layout.numeric_time
     otherwise = 0.0 if numeric else np.datetime64(0, "ns")
-    found = _each(columns[name], flaws, otherwise, lambda c: moment(c, name, numeric=numeric))
+    found = _each(
+        columns[name],
+        flaws,
+        otherwise,
+        lambda c: moment(c, name, numeric=numeric, zoned=layout.zoned),
+    )
     return np.array(found, dtype=np.float64 if numeric else "datetime64[ns]")

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
 from numpy.typing import NDArray
 
 from dfop.rows.batch import Batch
@@ -76,6 +77,8 @@ def open_source(
         return _open_file(source, kind)
     if hasattr(source, "__arrow_c_stream__") or hasattr(source, "__arrow_c_array__"):
         return frame_source(source)
+    if isinstance(source, np.ma.MaskedArray):  # what is masked is missing
+        source = np.ma.filled(source.astype(object), None)
     if isinstance(source, Iterable):
         return RowSource(source)
     raise TypeError(

@@ -11,7 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from dfop.rows.arrow import CellError, batch_from_arrow, check_numbers
 from dfop.rows.batch import Batch, Text
+from dfop.rows.cells import shown
+from dfop.rows.checks import check_length, refuse_masked
 from dfop.rows.extras import need
+from dfop.rows.labels import class_labels, found_classes, target_labels
+from dfop.rows.tables import as_batch
+from dfop.rows.target_cells import cells_of, target_numbers
 from dfop.streams.bad_rows import BadRows
 from dfop.streams.errors import DataError
 
@@ -109,6 +114,8 @@ class Stream:
         self.layout = layout
         self._read = read
         self._classes = None if classes is None else tuple(classes)
+        if self._classes:
+            class_labels(self._classes)
         self._length = length
 
     @classmethod
@@ -159,18 +166,9 @@ class Stream:
         'regression'
         """
         batch = _in_memory(X, name, time, feature_names)
-        y = np.asarray(y)
-        if y.shape[:1] != (len(batch),):
-            raise ValueError(f"X has {len(batch)} rows and y has {len(y) if y.ndim else 0}")
+        y, task = _targets(y, len(batch), task, classes, name)
         if missing == "error":
             _refuse_gaps(batch, name)
-        task = task or ("regression" if y.dtype.kind == "f" else "classification")
-        if task == "regression":
-            y = y.astype(np.float64)
-            matrix = y.reshape(len(y), -1)
-            if _checked(matrix, ["y"] * matrix.shape[1], name):
-                row = int(np.argwhere(np.isnan(matrix))[0][0])
-                raise DataError("the target is missing", source=name, row=row + 1, column="y")
 
         def read(start: int, stop: int | None) -> Iterator[BatchRows]:
             if len(y[start:stop]):
@@ -190,7 +188,7 @@ class Stream:
             found = stream._scan()[1]
             unknown = [label for label in found if label not in (stream.classes or ())]
             if unknown:
-                raise DataError(f"label {unknown[0]!r} is not among the classes", source=name)
+                raise DataError(f"label {shown(unknown[0])} is not among the classes", source=name)
         return stream
 
     @property
@@ -208,7 +206,7 @@ class Stream:
             self._length, found = self._scan()
             if len(found) < 2:
                 raise DataError(
-                    f"there is only the class {found[0]!r}" if found else "there are no rows",
+                    f"there is only the class {shown(found[0])}" if found else "there are no rows",
                     source=self.name,
                     column=self.target_names[0],
                     remedy="Check the target column, or pass classes=(...) if more may come",
@@ -440,6 +438,8 @@ def _in_memory(
             batch = batch_from_arrow(X)
         except CellError as error:
             raise _as_data_error(error, name) from None
+    elif isinstance(X, np.ma.MaskedArray):
+        batch = as_batch(X)
     else:
         numbers = np.ascontiguousarray(X, dtype=np.float64)
         if numbers.ndim != 2:
@@ -448,10 +448,29 @@ def _in_memory(
     names = tuple(feature_names or batch.names or (f"x{j + 1}" for j in range(batch.shape[1])))
     if len(names) != batch.shape[1]:
         raise ValueError(f"{len(names)} feature names for {batch.shape[1]} features")
+    refuse_masked(time, "time", "give every row its time, or drop the row")
     when = batch.time if time is None else np.asarray(time)
     if when is not None and when.shape != (len(batch),):
         raise ValueError(f"time must have shape ({len(batch)},), not {when.shape}")
     return replace(batch, names=names, time=when, gaps=_checked(batch.numbers, names, name))
+
+
+def _targets(y: Any, n: int, task: Task | None, classes: Any, name: str) -> tuple[Array, Task]:
+    """Return targets that are in memory, checked, and the task."""
+    cells = cells_of(y)
+    check_length(cells, n)
+    task = task or ("regression" if cells.dtype.kind == "f" else "classification")
+    if task == "classification":
+        labels = target_labels(cells, n) if n else cells
+        if classes is None and n:
+            found_classes(labels)
+        return labels, task
+    numbers: Floats = cells.astype(np.float64) if cells.dtype.kind in "biuf" else cells
+    matrix = numbers.reshape(n, -1)
+    if numbers.dtype.kind == "f" and _checked(matrix, ["y"] * matrix.shape[1], name):
+        row = int(np.argwhere(np.isnan(matrix))[0][0])
+        raise DataError("the target is missing", source=name, row=row + 1, column="y")
+    return target_numbers(numbers, n) if n else numbers, task
 
 
 def _checked(numbers: Floats, names: Sequence[str], source: str) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 
 from dfop.rows.cells import is_missing
 from dfop.streams.cells import (
+    names_zone,
     parse_number,
     reads_as_dressed_number,
     reads_as_moment,
@@ -109,7 +110,7 @@ def tally(cells: Iterable[Any], *, typed: bool) -> Tally:
                 found["distinct_whole"] += 1
             elif value.is_integer() and whole_label(cell, typed=typed) is not None:
                 found["whole_floats"] += times
-        if what == "moments" and isinstance(cell, str) and _has_zone(cell):
+        if what == "moments" and names_zone(cell):
             found["zoned"] += times
         if example is None and what != "numbers":
             example = cell
@@ -142,8 +143,3 @@ def _what(cell: Any, typed: bool) -> str:
 
 def _is_whole(cell: Any, typed: bool) -> bool:
     return whole_number(cell, typed=typed) is not None
-
-
-def _has_zone(cell: str) -> bool:
-    tail = cell.strip()[10:]
-    return tail.endswith("Z") or "+" in tail or "-" in tail

@@ -8,6 +8,7 @@ import numpy as np
 
 from dfop.evaluation.sources import Array, Stream
 from dfop.rows import Batch
+from dfop.rows.labels import class_labels
 
 Prediction = tuple[Array, Array | None]
 """Labels (or numbers), and the probability of every class if it was asked for."""
@@ -62,7 +63,7 @@ class Learner:
         if self.task == "classification":
             if stream.classes is None or len(stream.classes) == 0:
                 raise ValueError(f"the stream {stream.name!r} does not say which classes it has")
-            self.classes = np.asarray(stream.classes)
+            self.classes = class_labels(stream.classes)
         self._waiting: deque[Rows] = deque()
 
     # -- what an adapter must say -------------------------------------------------------------
