@@ -79,10 +79,9 @@ def kind_of(column: str, counts: Tally, source: str) -> Kind:
     """Decide what a feature holds; dates, and numbers that are written as text, are refused."""
     if counts.most(counts.numbers):  # also where all is missing
         if counts.padded:
-            warnings.warn(
+            warn(
                 f"{source}, column {column!r} is learned as numbers, though some begin with 0, as "
-                f"codes do. If they are names, pass kinds={{{column!r}: 'text'}}",
-                stacklevel=2,
+                f"codes do. If they are names, pass kinds={{{column!r}: 'text'}}"
             )
         return "number"
     remedy = f"Pass kinds={{{column!r}: 'number'}} or 'text', whichever they are"
