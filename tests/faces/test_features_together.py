@@ -28,7 +28,7 @@ def test_open_classes_are_of_one_type():
     with pytest.raises(ValueError, match="labels must be of one type"):
         DFOPClassifier(0.01).partial_fit(X[:2], np.array(["up", 1], object), classes="open")
     model = DFOPClassifier(0.01).partial_fit(X[:1], ["up"], classes="open")
-    with pytest.raises(ValueError, match="another type than 'up'"):
+    with pytest.raises(ValueError, match="another type than the class 'up'"):
         model.partial_fit(X[1:3], [1, 2])
 
 

@@ -79,7 +79,7 @@ def test_a_bad_row_in_a_frame_beyond_the_bound_changes_nothing():
     late = pd.DataFrame({"a": [None, "y"], "b": [1.0, 1.0], "d": [1.0, 1.0]})
     refused(model, lambda m: m.learn_many(late, [1.0, 2.0]), "row 1", "'a'")
     twice = pd.DataFrame([[1.0, 2.0, 3.0]], columns=["a", "d", "d"])
-    refused(model, lambda m: m.learn_many(twice, [1.0]), "one name")
+    refused(model, lambda m: m.learn_many(twice, [1.0]), "several columns named")
 
 
 @pytest.mark.parametrize("many", [False, True])

@@ -113,7 +113,6 @@ BAD_CLASSES = {
     "NaN": ([0, 1, float("nan")], "NaN at place 2"),
     "infinity": ([0, 1, np.inf], "infinity at place 2"),
     "None": (["p", "q", None], "None at place 2"),
-    "fractions": ([0, 0.5], "0.5 at place 1"),
     "masked": (np.ma.array([0, 1], mask=[False, True]), "masked"),
     "too large": ([0, 2**70], "too large"),
 }

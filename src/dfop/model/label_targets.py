@@ -136,7 +136,10 @@ class LabelTarget:
 
     def plan(self, y: Any, n: int, seen: NDArray[np.bool_], classes: Any = None) -> Planned:
         """Check the labels of n rows, of which only those `seen` are learned."""
-        labels = target_labels(y, n, known=self.classes)
+        known = self.classes
+        if known is None and classes is not None and not isinstance(classes, str):
+            known = class_labels(classes)
+        labels = target_labels(y, n, known=known)
         if labels.ndim != 1:
             raise ValueError(
                 f"y has shape {labels.shape} but this model has learned y of (n,): give one label "

@@ -1,9 +1,9 @@
 """The one rule for what may be the label of a class: in `y`, in `classes=`, on every face.
 
-A label is a text, a bool, or a whole number of 64 bits (1.0 is one, 0.5 is none). The labels of a
-model are all texts or all numbers, so that 1 and "1" never meet; numbers that are equal, as 1, 1.0
-and True are, are one class. A text that says that the label is missing is none, unless it is named
-in `classes=`.
+A label is a text, a bool, or a whole number of 64 bits (1.0 is one). The labels of a model are all
+texts or all numbers, so that 1 and "1" never meet; numbers that are equal, as 1, 1.0 and True are,
+are one class. A fraction, and a text that says that the label is missing, are labels only if they
+are named in `classes=`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _LARGEST_FLOAT = 2.0**53
 """Beyond it a float no longer tells a whole number from the next."""
 _FRACTION = (
     "no whole number (Unknown label type: continuous): numbers are for DFOPRegressor; labels are "
-    "whole numbers, bools or text"
+    "whole numbers, bools or text, and fractions only if classes= names them"
 )
 _ONE_TYPE = "labels must be of one type, all text or all numbers"
 _TOO_LARGE = "a number too large to be told from its neighbours: give such labels as text"
@@ -35,7 +35,7 @@ _TOO_LARGE = "a number too large to be told from its neighbours: give such label
 def target_labels(y: Any, n: int, what: str = "y", known: Labels | None = None) -> Labels:
     """Return class labels as an array of shape (n,) or (n, m): whole numbers, bools or text.
 
-    Fractions are labels where they are classes `known` already, as they are in older files.
+    Fractions are labels where they are classes `known` already.
 
     Examples
     --------
@@ -79,7 +79,8 @@ def _check_floats(labels: Labels, what: str, known: Labels | None) -> None:
         good |= np.isin(labels, known)
     if good.all():
         return
-    at = tuple(np.argwhere(~good)[0].tolist())
+    missing = np.isnan(labels)
+    at = tuple(np.argwhere(missing if missing.any() else ~good)[0].tolist())
     where = place_of(at, what)
     if np.isnan(labels[at]):
         raise ValueError(f"{what} contains NaN at {where}: {missing_remedy(what)}")
@@ -135,7 +136,7 @@ def check_new_label(label: Any, row: int | None, known: Any = None) -> None:
     if isinstance(label, str) and label.strip().lower() in LABEL_GAP_WORDS:
         problem = f"which means a missing one: {DROP}"
     elif problem == _FRACTION and isinstance(known, float) and not known.is_integer():
-        problem = None  # a model of an older file
+        problem = None  # fractions were named in classes=
     elif problem is None and known is not None and isinstance(label, str) != isinstance(known, str):
         problem = f"of another type than the class {shown(known)}: {_ONE_TYPE}"
     if problem is not None:
@@ -158,7 +159,8 @@ def class_labels(classes: Any) -> Labels:
     found = cells_of(classes, "classes")
     if found.ndim != 1 or found.size == 0:
         raise ValueError(f"classes has shape {found.shape}: give a list of labels")
-    return distinct(target_labels(found, len(found), "classes"))
+    fractions = found[np.isfinite(found)] if found.dtype.kind == "f" else None
+    return distinct(target_labels(found, len(found), "classes", known=fractions))
 
 
 def joined_classes(a: Labels, b: Labels) -> Labels:

@@ -154,7 +154,7 @@ def _refuse_what_is_no_table(X: Any) -> None:
             "X is a single column: expected 2D, rows with columns; give X.to_frame(), or reshape it"
         )
     kind = type(X).__name__
-    if isinstance(X, Mapping):
+    if isinstance(X, Mapping) and not is_sparse(X):  # one of SciPy's is a dict, too
         raise TypeError(
             f"X is one {kind}, not rows: give a list, [X]; of columns pandas.DataFrame(X)"
         )
