@@ -271,7 +271,10 @@ def then(
         later = [Checkpoint(start + h.fade, _joined(a.factor, h.factor, between + h.fade))
                  for h in b.heads]  # fmt: skip
         heads = _thinned([*a.heads, Checkpoint(a.fade, a.factor), *later])
-        merged = replace(merged, lead=start + b.lead, heads=heads)
+        # Columns that only a has heard of: what came before a could know more of them than a does,
+        # but that is not known here, and a limit that may have acted must not pass unseen.
+        peak = np.maximum(merged.peak, _silenced(a, b, between, a.seen))
+        merged = replace(merged, lead=start + b.lead, heads=heads, peak=peak)
     return merged if fade < FORGOTTEN else replace(merged, heads=())
 
 
@@ -326,4 +329,4 @@ def _silenced(a: Summary, b: Summary, between: float, known: NDArray[np.bool_]) 
         return np.zeros(a.columns)
     with np.errstate(over="ignore"):
         grown = variances(a.factor, known) * np.exp(np.minimum(between + silence, 700.0))
-    return np.where(late, grown, 0.0)
+    return np.where(late, np.nan_to_num(grown, nan=np.inf, posinf=np.inf), 0.0)
