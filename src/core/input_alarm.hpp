@@ -7,7 +7,7 @@
 //     z = (f - mean) / (1.25 mean|dev|),   M = max(M (1 - 1/256), |z|),
 // a block is odd if |z| > max(C, 1.5 M), C = 6 + 1.3 ln(max(d, 5) / 5) for d columns: M is what was
 // normal, so that walks, bursts and seasons ring once at most. Two odd blocks running, on the same side,
-// ring. Then the new state is normal. A row counts as at most 10 times as far from the level as rows are as
+// ring. Then the new state is normal. A row counts as at most 20 times as far from the level as rows are as
 // a rule: one wild value is no odd block, and does not make a column deaf.
 #pragma once
 
@@ -114,7 +114,9 @@ private:
     static constexpr double kLeastShare = 0.01;  // of how far rows are from the level, for a mean
     // Rows for every column, and for all, after which columns are held against each other.
     static constexpr double kTaught = 4.0, kSurelyTaught = 240.0;
-    static constexpr double kReach = 10.0;         // how many times as far a row counts
+    // How many times as far a row counts: the most of which one wild row moves the mean of a block by no more
+    // than four of its deviations (20 / 16 over .8 / 4 of noise), and so leaves C what decides.
+    static constexpr double kReach = 20.0;
     static constexpr double kBoundedBlocks = 4.0;  // before that is known
     // Two of the location, two logarithms, two of the location given the others.
     static constexpr std::size_t kStatistics = 6, kMoves = 2, kAway = 3;

@@ -48,7 +48,7 @@ class Column:
         """A row counts as at most so far."""
         if self.known < 4 or self.change < 0.1:
             return x
-        reach = 10 * self.spread
+        reach = 20 * self.spread
         return np.clip(x, self.level - reach, self.level + reach)
 
     def close(self, whole, given, limit):
