@@ -8,7 +8,7 @@ import numpy as np
 
 from dfop.core import Filter
 from dfop.engines.build import PRIOR_VARIANCE
-from dfop.engines.limits import Bounds
+from dfop.engines.limits import LARGEST_VARIANCE, Bounds
 from dfop.model.label_targets import LabelTarget
 from dfop.model.model import Model
 from dfop.model.settings import Settings
@@ -38,7 +38,7 @@ def prior_of(settings: Settings) -> float:
 
 def cap_of(settings: Settings) -> float:
     """Return how uncertain forgetting may make a weight."""
-    return np.inf if settings.cap is None else float(settings.cap)
+    return LARGEST_VARIANCE if settings.cap is None else float(settings.cap)
 
 
 def bounds_of(settings: Settings) -> Bounds:
