@@ -63,8 +63,11 @@ def merged_and_sequential(X, y, rule, count, rng, *, head=0, labels=False, time=
     return parts[0], one
 
 
-def check(merged, one, X, y):
-    """Refused, or the same: predictions of rows, and weights by what their columns add to them."""
+def check(merged, one, X, y, kept):
+    """Refused, or the same: predictions of rows, and weights by what their columns add to them.
+
+    Rows count as far as they are `kept` in memory: forgotten ones say nothing of the learner now.
+    """
     try:
         learner = merged.to_learner()
     except LimitError:
@@ -72,10 +75,11 @@ def check(merged, one, X, y):
         return
     assert not merged.limited
     tell = "decision_function" if isinstance(one, DFOPClassifier) else "predict"
-    mine, expected = getattr(learner, tell)(X), getattr(one, tell)(X)
+    mine, expected = ((getattr(some, tell)(X).T * kept).T for some in (learner, one))
     size = 1.0 if tell != "predict" else max(1.0, np.abs(y).max())
     assert np.abs(mine - expected).max() <= CLOSE * max(size, np.abs(expected).max())
-    adds = X.std(axis=0) if one.fit_intercept else np.sqrt((X**2).mean(axis=0))
+    mean = np.average(X, axis=0, weights=kept**2) if one.fit_intercept else 0.0
+    adds = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=kept**2))
     a, b = learner.coef_ * adds, one.coef_ * adds
     assert np.abs(a - b).max() <= CLOSE * max(size, np.abs(b).max())
 
@@ -109,10 +113,12 @@ def test_never_silently_different(seed, n, kinds, m, mu, clock, head, cap):
     if m < 0:
         y = np.digitize(y, np.quantile(y, [0.3, 0.6]))
     gaps = rng.exponential(1.0, n) * np.where(rng.random(n) < 0.01, rng.choice([1, 100, 3000]), 1.0)
+    time, remembered = np.cumsum(gaps), 1.0 / max(mu, 1e-6)
     merged, one = merged_and_sequential(
-        X, y, period(f"{1.0 / max(mu, 1e-6):.6f}s") if clock else mu, int(rng.integers(0, 30)), rng,
-        head=int(head * n), labels=m < 0, time=np.cumsum(gaps) if clock else None,
+        X, y, period(f"{remembered:.6f}s") if clock else mu, int(rng.integers(0, 30)), rng,
+        head=int(head * n), labels=m < 0, time=time if clock else None,
         fit_intercept=bool(rng.random() < 0.7), cap=cap,
         prior_variance=[None, 1.0, 1e4, 1e-3][rng.integers(4)],
     )  # fmt: skip
-    check(merged, one, X, y)
+    fade = (time[-1] - time) / remembered if clock else -np.log1p(-mu) * np.arange(n)[::-1]
+    check(merged, one, X, y, np.exp(-0.5 * fade))

@@ -21,7 +21,7 @@ from .information import Summary
 from .triangle import inverse, triangle
 
 CLOSE = 1e-9
-"""As near as weights have to be, counted by what their columns add to predictions."""
+"""As near as weights have to be, by what their columns add to predictions of remembered rows."""
 _UNIT = np.finfo(np.float64).eps / 2.0
 
 
