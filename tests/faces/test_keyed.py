@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
 from dfop import DFOPRegressor, Keyed, ModelFileError, half_life, load, save, to_bytes
 from dfop.files.container import pack, unpack
@@ -409,6 +410,12 @@ def test_time_that_runs_backwards_within_a_key_changes_nothing():
     with pytest.raises(ValueError, match="pass time="):
         keyed.partial_fit([1], [[1.0]], [1.0])
     assert keyed.to_bytes() == before
+
+
+def test_sparse_rows_are_refused_with_a_remedy():
+    key, X, y = stream(n=20)
+    with pytest.raises(TypeError, match="toarray"):
+        Keyed(DFOPRegressor(0.01)).partial_fit(key, sparse.csr_array(X), y)
 
 
 def test_keys_in_arrow_are_those_in_a_list():

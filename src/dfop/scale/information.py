@@ -28,6 +28,7 @@ from .mergeable import (
     bounds_of,
     cap_of,
     check_mergeable,
+    check_same_settings,
     plain,
     prior_of,
     rows_of,
@@ -164,6 +165,8 @@ class Information:
                 'the experts of "auto" and "few" cannot be merged, since they are combined row by '
                 "row: give mu, period(...) or half_life(...)"
             )
+        if classes is not None and not labels:
+            raise ValueError("classes= is for labels: give labels=True, or leave it out")
         batch = rows_of(X)
         n, d = batch.numbers.shape
         target, Y = read_targets(y, n, labels, classes)
@@ -234,11 +237,7 @@ class Information:
         """
         if not isinstance(later, Information):
             raise TypeError(f"only an Information can follow one, not a {type(later).__name__}")
-        if self.settings != later.settings:
-            raise ValueError(
-                f"the parts were learned with different settings, {self.settings} and "
-                f"{later.settings}: learn all parts with the same"
-            )
+        check_same_settings(self.settings, later.settings)
         if later.informed.any():
             raise ValueError(
                 "what a learner knows holds its whole past: it can only come first, not then"
