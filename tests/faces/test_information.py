@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
 from dfop import (
     DFOPClassifier,
@@ -304,8 +305,18 @@ def test_bad_input_is_told():
         Information.from_data([["b", 2.0], ["a", 3.0]], [1.0, 2.0], 0.01)
     with pytest.raises(ValueError, match="NaN at row 3"):
         Information.from_data(np.where(np.arange(30)[:, None] == 3, np.nan, X), y, 0.01)
-    with pytest.raises(ValueError, match="different settings"):
+    with pytest.raises(
+        ValueError, match=r"different settings: forgetting is .*0\.01.* and .*0\.02"
+    ):
         good.then(Information.from_data(X, y, 0.02))
+    with pytest.raises(ValueError, match=r"cap is 1000000\.0 in one part and None"):
+        good.then(Information.from_data(X, y, 0.01, cap=None))
+    with pytest.raises(ValueError, match="labels=True"):
+        Information.from_data(X, y, 0.01, classes=[1])
+    with pytest.raises(TypeError, match="toarray"):
+        Information.from_data(sparse.csr_array(X), y, 0.01)
+    with pytest.raises(ValueError, match="Expected 2D array"):
+        Information.from_data(None, y, 0.01)
     with pytest.raises(ValueError, match="2 columns and the other 1"):
         good.then(Information.from_data(X[:, :1], y, 0.01))
     with pytest.raises(ValueError, match="outputs"):
