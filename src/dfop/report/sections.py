@@ -188,8 +188,8 @@ def alarm_section(summary: dict[str, Any]) -> str:
         "given in standard errors of a weight.</p>"
         '<div class="scroll"><table><tr><th class="number">row</th>'
         f"{'<th>about when</th>' if timed else ''}"
-        f'<th class="number">since about row</th><th>weights that moved</th></tr>{rows}</table>'
-        "</div></section>"
+        '<th class="number since">since about row</th><th>weights that moved</th></tr>'
+        f"{rows}</table></div></section>"
     )
 
 
@@ -203,7 +203,7 @@ def _alarm_row(alarm: dict[str, Any], timed: bool) -> str:
     )
     return (
         f'<tr><td class="number">{alarm["row"]:,}</td>{when}'
-        f'<td class="number">{alarm["began"]:,}</td>'
+        f'<td class="number since">{alarm["began"]:,}</td>'
         f"<td>{moved or 'no single weight clearly'}</td></tr>"
     )
 
