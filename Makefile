@@ -97,6 +97,9 @@ alarms:  ## alarms beside the detectors of River and CapyMOA (needs Java); write
 late: $(VENV)/.dev  ## labels that come late on the paper's streams; writes benchmarks/results-late.md
 	$(BIN)/python benchmarks/late.py > benchmarks/results-late.md
 
+delayed: $(VENV)/.dev  ## labels 50 rows late, against the default as it was; writes benchmarks/results-delayed.md
+	$(BIN)/python benchmarks/delayed.py > benchmarks/results-delayed.md
+
 sketch: $(VENV)/.dev  ## less storage: Spam and generated text; writes benchmarks/results-sketch.md
 	$(BIN)/python benchmarks/sketch.py > benchmarks/results-sketch.md
 
