@@ -198,8 +198,10 @@ def page(scores: Scores, n: int, seeds: list[int]) -> str:
 
 Written by `python benchmarks/choose.py --rows {n} --seeds {" ".join(map(str, seeds))}`. Means over
 the generated families; a stream is up or down if its accuracy changes by more than {POINTS:g}
-points or its root mean squared error by more than {PERCENT:g} %. "linear and ..." is compared with
-the linear filters alone, all else with the pool. Costs are medians of CPU time in one thread.
+points or its root mean squared error by more than {PERCENT:g} %. Percent of an error are 100 times
+the difference of logarithms: a mean of -17 is an error larger by the factor 1.19 in the geometric
+mean. "linear and ..." is compared with the linear filters alone, all else with the pool. Costs are
+medians of CPU time in one thread.
 
 {table(header, lines)}
 
