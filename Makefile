@@ -83,8 +83,9 @@ bench: $(VENV)/.bench  ## the benchmark; writes benchmarks/results*
 default: $(VENV)/.dev  ## speed of the default learner on an idle machine; writes benchmarks/results-default.md
 	$(BIN)/python benchmarks/default.py
 
-choose: $(VENV)/.dev  ## what each kind of expert is worth on generated families; writes benchmarks/results-choose.md
+choose: $(VENV)/.dev  ## what each kind of expert is worth on generated families; writes benchmarks/results-choose*.md
 	$(BIN)/python benchmarks/choose.py
+	$(BIN)/python benchmarks/choose.py --rows 20000 --seeds 1 --only turning_plane recurring wandering_numbers curves_that_change --out benchmarks/results-choose-long.md
 
 own-experts: $(VENV)/.bench  ## LightGBM retrained, alone and as an expert of the default; writes benchmarks/results-own-experts.md
 	$(BIN)/python benchmarks/own_experts.py

@@ -6,9 +6,9 @@
 
 Every family of `families` is predicted row by row by a bank with the pool of
 `dfop.engines.design`, and by banks that differ from it: without one kind, with one candidate more,
-and with the linear filters alone and one kind beside them. Writes `results-choose.md` beside
-itself: what each change does to the mean score, on how many streams it is up and down, and what a
-row costs.
+and with the linear filters alone and one kind beside them; and by the bank that was the default
+before there were other kinds than lines and curves. Writes `results-choose.md` beside itself: what
+each change does to the mean score, on how many streams it is up and down, and what a row costs.
 """
 
 from __future__ import annotations
@@ -23,12 +23,20 @@ from pathlib import Path
 import numpy as np
 
 from dfop.core import Bank, ExpertDesign, choose
-from dfop.engines.design import LABEL_PRIOR, NUMBER_PRIOR, design_for
+from dfop.engines.design import (
+    CURVES,
+    FORGETTING,
+    LABEL_PRIOR,
+    NUMBER_PRIOR,
+    WALKS,
+    WIDTHS,
+    design_for,
+)
 from dfop.forgetting import Automatic
 from families import FAMILIES, Rows, make
 
 HERE = Path(__file__).parent
-POOL, LINEAR = "the pool", "linear filters alone"
+POOL, LINEAR, EARLIER = "the pool", "linear filters alone", "the default before the pool"
 POINTS, PERCENT = 0.3, 1.0
 """A stream is up or down if its accuracy, or its error, changes by more."""
 IGNORED = 20
@@ -75,11 +83,24 @@ class Pool:
         return Pool(self.maps, self.experts + experts)
 
 
-def variants(pool: Pool, labels: bool) -> dict[str, Pool]:
-    """Return the pool and those that differ from it in one kind."""
+def earlier(columns: int) -> Pool:
+    """Return lines of 13 memories, and curves of two widths up to 20 columns."""
+    maps = [("linear", 0.0, 0)]
+    experts: list[ExpertDesign] = [(0, mu, 0.0) for mu in FORGETTING]
+    experts += [(0, 0.0, walk) for walk in WALKS]
+    if columns <= 20:
+        maps += [("fourier", width, CURVES) for width in WIDTHS]
+        for view in (1, 2):
+            experts += [(view, mu, 0.0) for mu in (0.0, 3e-3, 3e-2)]
+            experts += [(view, 0.0, walk) for walk in (1e-5, 1e-3)]
+    return Pool(maps, experts)
+
+
+def variants(pool: Pool, columns: int, labels: bool) -> dict[str, Pool]:
+    """Return the pool, those that differ from it in one kind, and the one before it."""
     kinds = pool.kinds()
     linear = {"linear filters"}
-    out = {POOL: pool, LINEAR: pool.only(linear)}
+    out = {POOL: pool, EARLIER: earlier(columns), LINEAR: pool.only(linear)}
     for kind in kinds:
         if kind not in linear:
             out[f"without {kind}"] = pool.only(set(kinds) - {kind})
@@ -126,8 +147,9 @@ def measure(names: list[str], n: int, seeds: list[int]) -> Scores:
         labels = FAMILIES[name].labels
         for seed in seeds:
             rows = make(name, n, seed)
-            pool = Pool(*design_for("auto", Automatic(), rows[0].shape[1], labels=labels))
-            for variant, other in variants(pool, labels).items():
+            columns = rows[0].shape[1]
+            pool = Pool(*design_for("auto", Automatic(), columns, labels=labels))
+            for variant, other in variants(pool, columns, labels).items():
                 scores.setdefault(variant, {})[name, seed] = score(other, rows, labels)
         print(f"measured: {name}", file=sys.stderr, flush=True)
     return scores
@@ -176,8 +198,10 @@ def page(scores: Scores, n: int, seeds: list[int]) -> str:
 
 Written by `python benchmarks/choose.py --rows {n} --seeds {" ".join(map(str, seeds))}`. Means over
 the generated families; a stream is up or down if its accuracy changes by more than {POINTS:g}
-points or its root mean squared error by more than {PERCENT:g} %. "linear and ..." is compared with
-the linear filters alone, all else with the pool. Costs are medians of CPU time in one thread.
+points or its root mean squared error by more than {PERCENT:g} %. Percent of an error are 100 times
+the difference of logarithms: a mean of -17 is an error larger by the factor 1.19 in the geometric
+mean. "linear and ..." is compared with the linear filters alone, all else with the pool. Costs are
+medians of CPU time in one thread.
 
 {table(header, lines)}
 

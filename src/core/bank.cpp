@@ -233,6 +233,7 @@ void Bank::redraw_bins() {
         if (auto* forest = std::get_if<Forest>(&expert)) forest->rebin(moves);
         if (auto* bayes = std::get_if<LabelExpert<HistogramBayes>>(&expert))
             bayes->rebin(moves, bins_);
+        if (auto* additive = std::get_if<Additive>(&expert)) additive->rebin(moves, bins_);
     }
 }
 

@@ -36,6 +36,7 @@ Expert Bank::fresh_expert(const ExpertDesign& expert) const {
         case histogram_bayes: return LabelExpert<HistogramBayes>(features_, expert.mu);
         case discriminant: return LabelExpert<Discriminant>(features_, expert.mu);
         case prototypes: return LabelExpert<Prototypes>(features_, expert.mu);
+        case additive: return Additive(features_);
         case given: return Given(expert.map);
         case sketch:
             return SketchExpert(

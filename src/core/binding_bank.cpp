@@ -21,10 +21,10 @@ using GuardedBank = Guarded<Bank>;
 // In the order of the enumerations.
 constexpr const char* kMaps[] = {"linear", "fourier", "products", "sparse", "ranks"};
 // A filter is named by the number of its map.
-constexpr const char* kKinds[] = {"filter",         "no_change",       "quick_forest",
-                                  "careful_forest", "residual_forest", "majority",
-                                  "gaussian_bayes", "histogram_bayes", "discriminant",
-                                  "prototypes",     "given",           "sketch"};
+constexpr const char* kKinds[] = {
+    "filter",   "no_change",      "quick_forest",    "careful_forest", "residual_forest",
+    "majority", "gaussian_bayes", "histogram_bayes", "discriminant",   "prototypes",
+    "given",    "sketch",         "additive"};
 constexpr const char* kCodings[] = {"number", "margin", "one_hot"};
 
 template <class Enum, std::size_t N>
@@ -61,6 +61,7 @@ ExpertDesign expert_of(const ExpertTuple& expert, std::size_t maps) {
     require(kind != filter, "a filter is named by its map");
     require(walk == 0.0, "only filters walk");
     require(kind != histogram_bayes || mu == 0.0, "a histogram_bayes does not forget: mu is 0");
+    require(kind != additive || mu == 0.0, "an additive model does not forget: mu is 0");
     return {kind, 0, mu, 0.0};
 }
 

@@ -44,7 +44,8 @@ struct ExpertDesign {
         discriminant,
         prototypes,
         given,
-        sketch
+        sketch,
+        additive
     };
 
     Kind kind;

@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "additive.hpp"
 #include "discriminant.hpp"
 #include "expert.hpp"
 #include "expert_filter.hpp"
@@ -24,9 +25,10 @@ namespace dfop {
 template <ExpertKind... Kinds>
 using AnyOf = std::variant<Kinds...>;
 
-using Expert = AnyOf<FilterExpert, NoChange, Forest, LabelExpert<Majority>,
-                     LabelExpert<GaussianBayes>, LabelExpert<HistogramBayes>,
-                     LabelExpert<Discriminant>, LabelExpert<Prototypes>, Given, SketchExpert>;
+using Expert =
+    AnyOf<FilterExpert, NoChange, Forest, LabelExpert<Majority>, LabelExpert<GaussianBayes>,
+          LabelExpert<HistogramBayes>, LabelExpert<Discriminant>, LabelExpert<Prototypes>, Given,
+          SketchExpert, Additive>;
 
 // Whether a kind reads the standardised rows; filters have them from their map.
 inline bool needs_standardised(ExpertDesign::Kind kind) {
@@ -38,7 +40,7 @@ inline bool needs_standardised(ExpertDesign::Kind kind) {
 inline bool needs_bins(ExpertDesign::Kind kind) {
     using enum ExpertDesign::Kind;
     return kind == quick_forest || kind == careful_forest || kind == residual_forest ||
-           kind == histogram_bayes;
+           kind == histogram_bayes || kind == additive;
 }
 
 // What an expert of a bank is made for, beside its own design.
@@ -88,6 +90,9 @@ void expert_fields(const ExpertDesign& design, const ExpertPlace& place, Any* ex
         case sketch:
             return SketchExpert::fields(place.features, outputs_of(place.targets), place.intercept,
                                         std::get_if<SketchExpert>(expert), visit);
+        case additive:
+            return Additive::fields(place.features, outputs_of(place.targets),
+                                    std::get_if<Additive>(expert), visit);
     }
 }
 

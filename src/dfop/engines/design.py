@@ -70,6 +70,7 @@ KINDS = {
     "majority": "the most frequent class",
     "no_change": "the last label again",
     "sketch": "sketches of linear filters",
+    "additive": "a sum of one curve per column",
 }
 """Experts that are no filters, in words."""
 
@@ -142,7 +143,7 @@ def _pool_for_labels(columns: int) -> Design:
     experts.append(("prototypes", PROTOTYPE_FORGETTING, 0.0))
     experts += _filters(1, CURVED_FORGETTING, ())
     experts += _filters(2, CURVED_FORGETTING, ())
-    return maps, experts + _forests()
+    return maps, experts + _additive(columns) + _forests()
 
 
 def _pool_for_numbers(columns: int) -> Design:
@@ -151,7 +152,12 @@ def _pool_for_numbers(columns: int) -> Design:
     experts.append(("no_change", 0.0, 0.0))
     experts += _filters(1, CURVED_FORGETTING, ())
     experts += _filters(2, CURVED_FORGETTING, SPARSE_NUMBER_WALKS)
-    return maps, experts + _forests()
+    return maps, experts + _additive(columns) + _forests()
+
+
+def _additive(columns: int) -> list[ExpertDesign]:
+    """Return the sum of one curve per column, where it is not wider than what it can tell."""
+    return [("additive", 0.0, 0.0)] if columns <= WIDE else []
 
 
 def _forests() -> list[ExpertDesign]:
