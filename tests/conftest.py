@@ -43,6 +43,7 @@ THOROUGH = {
         "bad_input",
         "every_model_is_honest",
         "information",
+        "information_dirty",
         "keyed",
         "river_automatic",
         "river_evaluation",

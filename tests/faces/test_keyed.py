@@ -1,10 +1,15 @@
 """Many models in one store are, bit for bit, as many models apart."""
 
+import copy
+import pickle
+
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
 from dfop import DFOPRegressor, Keyed, ModelFileError, half_life, load, save, to_bytes
 from dfop.files.container import pack, unpack
@@ -217,6 +222,63 @@ def test_a_new_key_begins_with_what_all_keys_share():
     assert abs(keyed.predict([-1], X[:1]) - y[0])[0] < 1.0  # a key never heard of
 
 
+@pytest.mark.parametrize("datetimes", [False, True])
+def test_late_labels_where_a_shared_model_forgets_by_the_clock(datetimes):
+    """The shared model learns them when they come: not before a row that it knows."""
+    seconds = 10.0 * np.arange(40)
+    time = np.datetime64("2024-01-01", "ns") + (seconds * 1e9).astype("m8[ns]")
+    time = time if datetimes else seconds
+    key, X, y = stream(n=40, keys=3)
+    rule, outcomes = half_life("1min"), []
+    for cuts in ([5], [1, 2, 3, 4, 5]):  # labels in one call, and one by one
+        keyed = Keyed(DFOPRegressor(rule), shared=DFOPRegressor(rule))
+        keyed.partial_fit(key[:20], X[:20], y[:20], time=time[:20])
+        keyed.predict_pending(key[20:25], X[20:25], range(5), time=time[20:25])
+        keyed.partial_fit(key[25:39], X[25:39], y[25:39], time=time[25:39])
+        for start, stop in zip([0, *cuts], cuts, strict=False):
+            keyed.learn_pending(range(start, stop), y[20 + start : 20 + stop])
+        outcomes.append(keyed.predict(key, X))
+        by_hand = DFOPRegressor(rule).fit(X[:20], y[:20], time=time[:20])
+        by_hand.partial_fit(X[25:39], y[25:39], time=time[25:39])
+        by_hand.partial_fit(X[20:25], y[20:25], time=time[38:39].repeat(5))
+        same(keyed.shared.coef_, by_hand.coef_)
+    same(*outcomes)
+
+
+def test_rows_whose_labels_cannot_be_learned_change_nothing():
+    key, X, y = stream(n=20)
+    keyed = Keyed(DFOPRegressor(half_life("1h")))
+    keyed.partial_fit(key, X, y, time=np.arange(20.0))
+    keyed.predict_pending(key[:1], X[:1], ["a"], time=[20.0])
+    before = keyed.to_bytes()
+    for labels, time, said in (
+        ((["a", "c"], [1.0, np.nan], [1, 2]), [20.0, 21.0, 22.0], "label of row 'c' is missing"),
+        ((["a"], [1.0], [1]), [20.0, 22.0, 1.0], "backwards at row 2"),
+        ((["a"], [1.0], [1]), None, "pass time="),
+    ):
+        with pytest.raises(ValueError, match=said):
+            keyed.ahead_pending([7, 7, 7], X[:3], ["c", "d", "e"], labels=labels, time=time)
+        assert keyed.to_bytes() == before
+    with pytest.raises(ValueError, match="forget_pending"):
+        keyed.learn_pending(["a"], [np.nan])
+    assert keyed.to_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "twin", [copy.copy, copy.deepcopy, lambda k: pickle.loads(pickle.dumps(k))]
+)
+def test_copies_learn_for_themselves(twin):
+    key, X, y = stream(n=200)
+    new = twin(Keyed(DFOPRegressor(0.01), memory_limit=10_000, shared=True))
+    keyed = Keyed(DFOPRegressor(0.01), memory_limit=10_000, shared=True)
+    for some in (new, keyed):
+        some.partial_fit(key[:100], X[:100], y[:100])
+    before, other = keyed.to_bytes(), twin(keyed)
+    assert new.to_bytes() == before == other.to_bytes()
+    other.partial_fit(key[100:], X[100:], y[100:])
+    assert keyed.to_bytes() == before != other.to_bytes()
+
+
 @pytest.mark.parametrize("text", [False, True])
 @pytest.mark.parametrize("shared", [False, True])
 def test_bytes_hold_all_of_it(text, shared):
@@ -296,6 +358,9 @@ BAD = [
     (lambda k, X, y: (["a", 1], X[:2], y[:2]), "all texts or all whole"),
     (lambda k, X, y: ([1.5, 2.0], X[:2], y[:2]), "no key"),
     (lambda k, X, y: ([None, 1], X[:2], y[:2]), "no key"),
+    (lambda k, X, y: (np.array([1.0, np.nan]), X[:2], y[:2]), "NaN at row 1.*without a key"),
+    (lambda k, X, y: (pd.array([1, None], dtype="Int64"), X[:2], y[:2]), "row 1"),
+    (lambda k, X, y: (np.array([1.0, 2.0]), X[:2], y[:2]), "astype"),
     (lambda k, X, y: ([2**63, 1], X[:2], y[:2]), "as text"),
     (lambda k, X, y: (["a", "b"], X[:2], y[:2]), "whole numbers before"),
     (lambda k, X, y: ([1, 2, 3], X[:2], y[:2]), "one per row"),
@@ -347,7 +412,24 @@ def test_time_that_runs_backwards_within_a_key_changes_nothing():
     assert keyed.to_bytes() == before
 
 
+def test_sparse_rows_are_refused_with_a_remedy():
+    key, X, y = stream(n=20)
+    with pytest.raises(TypeError, match="toarray"):
+        Keyed(DFOPRegressor(0.01)).partial_fit(key, sparse.csr_array(X), y)
+
+
+def test_keys_in_arrow_are_those_in_a_list():
+    key, X, y = stream(n=50)
+    for keys in (key, key.astype(str)):
+        lists, arrow = (Keyed(DFOPRegressor(0.01)) for _ in range(2))
+        lists.partial_fit(keys.tolist(), X, y)
+        arrow.partial_fit(pa.array(keys.tolist()), X, y)
+        assert arrow.to_bytes() == lists.to_bytes()
+
+
 def test_designs_that_cannot_be_kept_by_key_are_refused():
+    with pytest.raises(ValueError, match="memory_limit=True must be a number of bytes"):
+        Keyed(DFOPRegressor(0.1), memory_limit=True)
     with pytest.raises(ValueError, match="half a megabyte"):
         Keyed(DFOPRegressor())
     with pytest.raises(ValueError, match="lags"):

@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 from dfop.core import Filter, restore_filter
 
 from .information import Summary, nothing
-from .limits import powers_of_two_above
+from .limits import LARGEST_VARIANCE, powers_of_two_above
 from .triangle import factors_of_inverse, inverse, triangle
 
 Array = NDArray[np.float64]
 
 _UNSEEN_SCALE, _UNSEEN_D = 2.0**-500, 1e-200
-_LARGEST_VARIANCE = 1e40
 
 
 def to_filter(
@@ -53,7 +52,7 @@ def to_filter(
         "limit": variance.copy(),
         "scale": scale,
         "weights": scaled,
-        "unseen_variance": np.array(min(unseen, _LARGEST_VARIANCE)),
+        "unseen_variance": np.array(min(unseen, LARGEST_VARIANCE)),
         "faded": np.array(1.0),
         "limited_rows": np.array(0.0),
     }

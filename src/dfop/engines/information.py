@@ -35,6 +35,8 @@ Array = NDArray[np.float64]
 
 _BLOCK = 4096
 """Rows that are decomposed together."""
+_BEFORE = HOPELESS + 2.0 * SPACING
+"""How much fades while rows find out whether they stand alone."""
 
 
 @dataclass(frozen=True)
@@ -157,30 +159,43 @@ def summarise(rows: Array, outputs: int, fades: Array, bounds: Bounds) -> Summar
     heard = magnitude > 0.0
     at = heard.argmax(axis=0)
     seen = heard.any(axis=0)
-    start = int(np.searchsorted(total, total[-1] - FORGOTTEN))  # what is older leaves no trace
-    known: NDArray[np.bool_] = np.asarray(heard[:start].any(axis=0))
-    scan = _Scan(p, outputs, bounds.of(largest), known)
+    scan = _scanned(rows, total, heard, p, bounds.of(largest))
+    fade = float(total[-1])
+    return _without_old_heads(
+        Summary(
+            factor=scan.factor,
+            columns=p,
+            fade=fade,
+            rows=len(rows),
+            largest=largest,
+            first=np.where(seen, magnitude[at, np.arange(p)], 0.0),
+            silence=np.where(seen, total[at], np.inf),
+            lead=scan.lead,
+            heads=tuple(scan.heads),
+            peak=scan.window.peak,
+        )
+    )
+
+
+def _scanned(rows: Array, total: Array, heard: NDArray[np.bool_], p: int, bound: Array) -> _Scan:
+    """Go through rows, block by block; `total` is what has faded up to each of them."""
+    # What is older leaves no trace; how limits stood at that moment, rows before it tell.
+    oldest = int(np.searchsorted(total, total[-1] - FORGOTTEN))
+    start = int(np.searchsorted(total, total[oldest - 1] - _BEFORE)) if oldest else 0
     begin = float(total[start - 1]) if start else 0.0
+    known: NDArray[np.bool_] = np.asarray(heard[:start].any(axis=0))
+    scan = _Scan(p, rows.shape[1] - p, bound, known, begin)
     while start < len(rows):
         reach = max(int(np.searchsorted(total, begin + SPACING, side="right")), start + 1)
-        stop = min(reach, start + _BLOCK, len(rows))
+        last = oldest if start < oldest else len(rows)
+        stop = min(reach, start + _BLOCK, last)
         end = float(total[stop - 1])
         kept = np.exp(-0.5 * (end - total[start:stop]))[:, np.newaxis]
         scan.add(rows[start:stop] * kept, end - begin)
         start, begin = stop, end
-    fade = float(total[-1])
-    return Summary(
-        factor=scan.factor,
-        columns=p,
-        fade=fade,
-        rows=len(rows),
-        largest=largest,
-        first=np.where(seen, magnitude[at, np.arange(p)], 0.0),
-        silence=np.where(seen, total[at], np.inf),
-        lead=scan.lead,
-        heads=tuple(scan.heads) if fade < FORGOTTEN else (),
-        peak=scan.window.peak,
-    )
+        if stop == oldest:
+            scan.window.forget_peak()
+    return scan
 
 
 class _Scan:
@@ -194,12 +209,16 @@ class _Scan:
         How uncertain forgetting may make each weight.
     known : ndarray of bool
         Which columns have not been 0 always.
+    begin : float
+        What has faded before: with rows that it is not given.
     """
 
-    def __init__(self, columns: int, outputs: int, bound: Array, known: NDArray[np.bool_]) -> None:
-        self.columns, self.bound, self.known = columns, bound, known
+    def __init__(
+        self, columns: int, outputs: int, bound: Array, known: NDArray[np.bool_], begin: float
+    ) -> None:
+        self.columns, self.bound, self.known, self.begin = columns, bound, known, begin
         self.factor = np.zeros((columns + outputs, columns + outputs))
-        self.fade = self.looked = 0.0
+        self.fade = self.looked = begin
         self.lead = np.inf
         self.heads: list[Checkpoint] = []
         self.window = Window(columns)
@@ -212,16 +231,16 @@ class _Scan:
         passed = self.fade - self.looked
         if passed < 0.5 * SPACING:  # a short block
             return
-        self.looked = self.fade
+        self.looked, alone = self.fade, self.fade - self.begin
         if np.isfinite(self.lead):
             self.window.pass_time(passed)
             self.window.look(self.factor, self.known)
-        elif self.fade >= LEAD and settled_by(self.factor, self.known, self.bound):
+        elif alone >= LEAD and settled_by(self.factor, self.known, self.bound):
             self.lead = self.fade
             self.window.look(self.factor, self.known)
         else:
             self.heads.append(Checkpoint(self.fade, self.factor))
-            if self.fade > HOPELESS:
+            if alone > HOPELESS:
                 self.lead = self.fade
                 self.window.look(self.factor, self.known)
 
@@ -275,7 +294,7 @@ def then(
         # but that is not known here, and a limit that may have acted must not pass unseen.
         peak = np.maximum(merged.peak, _silenced(a, b, between, a.seen))
         merged = replace(merged, lead=start + b.lead, heads=heads, peak=peak)
-    return merged if fade < FORGOTTEN else replace(merged, heads=())
+    return _without_old_heads(merged)
 
 
 def settled(summary: Summary, bounds: Bounds) -> Summary:
@@ -289,6 +308,16 @@ def settled(summary: Summary, bounds: Bounds) -> Summary:
     window.look(summary.factor, summary.seen)
     peak = np.maximum(summary.peak, window.peak)
     return replace(summary, lead=summary.fade, peak=peak)
+
+
+def _without_old_heads(summary: Summary) -> Summary:
+    """Leave out how things stood where limits that acted then would be forgotten by now."""
+    return replace(summary, heads=()) if _stood_long(summary) else summary
+
+
+def _stood_long(summary: Summary) -> bool:
+    """Whether rows have stood alone for so long that nothing before is remembered."""
+    return summary.fade - summary.lead >= FORGOTTEN
 
 
 def _joined(a: Array, b: Array, fade: float) -> Array:
@@ -308,7 +337,7 @@ def _thinned(heads: list[Checkpoint]) -> tuple[Checkpoint, ...]:
 def _passage(a: Summary, b: Summary, between: float, known: NDArray[np.bool_]) -> Array:
     """Return how near limits came from the last row of a until b stands alone."""
     window = Window(a.columns)
-    if b.heads or b.fade < FORGOTTEN:
+    if not _stood_long(b):
         window.look(a.factor, known)
         last = 0.0
         for head in b.heads:

@@ -36,6 +36,9 @@ FORGOTTEN = 60.0
 MARGIN = 4.0
 _ROOM = 16.0
 """By how much less than `MARGIN` allows rows must need to stand alone: scales may grow later."""
+LARGEST_VARIANCE = 1e40
+"""Where a filter without a cap stops: like a cap, in units of the noise over the square of a
+feature's scale."""
 _REFRESH = math.log(1e3)
 _PRIOR_SLACK = 1e3
 
@@ -93,15 +96,16 @@ def _spread(factor: Array, known: Mask) -> tuple[Array, Array]:
     squares, D = np.zeros((p, p)), np.zeros(p)
     at = np.flatnonzero(known)
     if len(at):
-        U, found = factors_of_inverse(triangle(factor[:, at]))
-        squares[np.ix_(at, at)], D[at] = U * U, found
+        U, D[at] = factors_of_inverse(triangle(factor[:, at]))
+        with np.errstate(over="ignore"):
+            squares[np.ix_(at, at)] = U * U
     return squares, D
 
 
 def _parts(squares: Array, D: Array) -> Array:
     """Return the largest part of each weight's variance."""
     with np.errstate(invalid="ignore", over="ignore"):
-        products = squares * D
+        products = np.nan_to_num(squares * D, nan=np.inf, posinf=np.inf)
     return np.asarray(np.where(squares > 0.0, products, 0.0).max(axis=1, initial=0.0))
 
 
@@ -147,6 +151,10 @@ class Window:
         while self._looks[0][0] < self._fade - _REFRESH:
             self._looks.popleft()
         self._raise_peak()
+
+    def forget_peak(self) -> None:
+        """Leave out what has been so far."""
+        self.peak = np.zeros_like(self.peak)
 
     def _raise_peak(self) -> None:
         squares = np.max([look[1] for look in self._looks], axis=0)

@@ -67,15 +67,31 @@ def plan_labels(target: Any, y: Any, keys: Keys) -> Planned:
     try:
         planned: Planned = target.plan(y, n, np.ones(n, bool))
     except ValueError:
-        known = split_targets(y, n, words=isinstance(target, NumberTarget))[1]
-        if known.all():
-            raise
-        t = int(np.argmin(known))
-        raise ValueError(
-            f"the label of row {keys[t]!r} is missing (None or NaN at row {t} of y): drop both, "
-            "and it goes on waiting, or give it up with forget_pending"
-        ) from None
+        refuse_missing(y, keys, words=isinstance(target, NumberTarget))
+        raise
     return planned
+
+
+def refuse_missing(y: Any, keys: Keys, *, words: bool) -> None:
+    """Refuse labels of which some are missing: say of the first what becomes of its row.
+
+    Parameters
+    ----------
+    y : array-like
+        The labels.
+    keys : sequence of int or str
+        Of which rows.
+    words : bool
+        Whether words such as "nan" mean a missing one.
+    """
+    known = split_targets(y, len(keys), words=words)[1]
+    if known.all():
+        return
+    t = int(np.argmin(known))
+    raise ValueError(
+        f"the label of row {keys[t]!r} is missing (None or NaN at row {t} of y): drop both, "
+        "and it goes on waiting, or give it up with forget_pending"
+    ) from None
 
 
 def forget_late(model: Model, keys: Iterable[Key]) -> None:

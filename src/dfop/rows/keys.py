@@ -44,12 +44,30 @@ def read_keys(keys: Any, n: int) -> KeyArray:
         return KeyArray(np.ascontiguousarray(array, np.int64), False)
     if array.dtype.kind in "UT":
         return KeyArray(array.tolist(), True)
+    if array.dtype.kind == "f":
+        _refuse_fractions(array)
     return _of_objects(array)
+
+
+def _refuse_fractions(array: NDArray[Any]) -> None:
+    """Tell the row without a key for which a column of whole numbers has become one of floats."""
+    missing = np.isnan(array)
+    if missing.any():
+        raise ValueError(
+            f"keys has NaN at row {int(np.argmax(missing))}: a row without a key belongs to no "
+            "model, leave it out; the others are whole numbers again with keys.astype(int)"
+        )
+    if len(array) and (array == np.floor(array)).all():
+        raise ValueError(
+            f"keys are floats, {array[0]} at row 0: make whole numbers of them, keys.astype(int)"
+        )
 
 
 def _cells(keys: Any) -> NDArray[Any]:
     if isinstance(keys, str) or not np.iterable(keys):
         raise ValueError(f"keys is {shown(keys)}: give a list with one key per row")
+    if hasattr(keys, "to_pylist"):  # Arrow
+        keys = keys.to_pylist()
     if hasattr(keys, "to_numpy"):  # pandas, polars
         return np.asarray(keys.to_numpy())
     cells = np.empty(len(found := list(keys)), dtype=object)

@@ -12,6 +12,7 @@ from dfop.classifier import DFOPClassifier
 from dfop.core import Filter
 from dfop.engines.filter_triangle import from_filter, to_filter
 from dfop.engines.information import Summary, settled, summarise, then, with_prior
+from dfop.engines.rounding import undetermined
 from dfop.files.information import pack_information, unpack_information
 from dfop.files.resuming import numbers_coder, resume
 from dfop.forgetting import Automatic, ByClock, Forgetting
@@ -27,6 +28,7 @@ from .mergeable import (
     bounds_of,
     cap_of,
     check_mergeable,
+    check_same_settings,
     plain,
     prior_of,
     rows_of,
@@ -40,7 +42,7 @@ _LARGEST_STEP = 2.0**26
 
 
 class LimitError(ValueError):
-    """A limit acted, or may have: what was merged would not be the model of one machine.
+    """A limit acted, or may have, or rounding decides: it would not be the model of one machine.
 
     Examples
     --------
@@ -163,6 +165,8 @@ class Information:
                 'the experts of "auto" and "few" cannot be merged, since they are combined row by '
                 "row: give mu, period(...) or half_life(...)"
             )
+        if classes is not None and not labels:
+            raise ValueError("classes= is for labels: give labels=True, or leave it out")
         batch = rows_of(X)
         n, d = batch.numbers.shape
         target, Y = read_targets(y, n, labels, classes)
@@ -233,11 +237,7 @@ class Information:
         """
         if not isinstance(later, Information):
             raise TypeError(f"only an Information can follow one, not a {type(later).__name__}")
-        if self.settings != later.settings:
-            raise ValueError(
-                f"the parts were learned with different settings, {self.settings} and "
-                f"{later.settings}: learn all parts with the same"
-            )
+        check_same_settings(self.settings, later.settings)
         if later.informed.any():
             raise ValueError(
                 "what a learner knows holds its whole past: it can only come first, not then"
@@ -283,11 +283,11 @@ class Information:
 
     @property
     def limited(self) -> bool:
-        """Whether a limit acted, or may have, on a learner of these rows alone.
+        """Whether a learner of these rows alone is refused: a limit acted, or rounding decides.
 
         On the safe side: it may be said of rows that came near a limit, within a factor of ten.
         """
-        return bool(self._limited_columns(self._whole()).any())
+        return self._refusal(self._whole()) is not None
 
     def _whole(self) -> Summary:
         """Return what the rows left behind, with the prior."""
@@ -296,7 +296,7 @@ class Information:
     def _limited_columns(self, whole: Summary) -> NDArray[np.bool_]:
         with np.errstate(divide="ignore", invalid="ignore"):
             jumped = whole.largest / whole.first > 0.5 * _LARGEST_STEP
-        jumped &= ~self.informed & whole.seen
+        jumped &= whole.seen
         return bounds_of(self.settings).passed(whole.peak, whole.largest) | jumped
 
     def to_learner(self) -> DFOPRegressor | DFOPClassifier:
@@ -310,12 +310,14 @@ class Information:
         Raises
         ------
         LimitError
-            If a limit acted, or may have (`limited`).
+            If a limit acted, or may have, or rounding decides weights (`limited`).
         """
         if not self.summary.rows:
             raise ValueError("there is no row in it: a learner needs one")
         whole = self._whole()
-        self._refuse_limited(whole)
+        refusal = self._refusal(whole)
+        if refusal is not None:
+            raise LimitError(refusal)
         settings, target = self.settings, self.target
         kind = DFOPClassifier if isinstance(target, LabelTarget) else DFOPRegressor
         learner = kind(
@@ -342,18 +344,27 @@ class Information:
         )
         return learner
 
-    def _refuse_limited(self, whole: Summary) -> None:
-        limited = self._limited_columns(whole)
-        if not limited.any():
-            return
+    def _refusal(self, whole: Summary) -> str | None:
+        """Return why these rows make no learner, if they do not."""
         names = ["the constant"] * self.settings.fit_intercept
         names += [f"column {name!r}" for name in self.names or range(len(self.sums))]
-        column = names[int(np.argmax(limited))]
-        raise LimitError(
-            f"a limit acted on {column}, or may have: the rows do not excite it enough for this "
-            "forgetting, and a learner then keeps what merging cannot know. Learn the rows one "
-            "after the other (partial_fit), forget more slowly, or leave the column out"
-        )
+        limited = self._limited_columns(whole)
+        if limited.any():
+            return (
+                f"a limit acted on {names[int(np.argmax(limited))]}, or may have: the rows do not "
+                "excite it enough for this forgetting, and a learner then keeps what merging "
+                "cannot know. Learn the rows one after the other (partial_fit), forget more "
+                "slowly, or leave the column out"
+            )
+        unsure = undetermined(whole, self.summary, bool(self.settings.fit_intercept))
+        if unsure.any():
+            return (
+                f"rounding decides the weight of {names[int(np.argmax(unsure))]}: the rows say too "
+                "little of it beside its size and that of other columns. Leave out all but one of "
+                "columns that are nearly the same, bring columns to about the same size, or learn "
+                "the rows one after the other (partial_fit)"
+            )
+        return None
 
     def to_bytes(self) -> bytes:
         """Return it as bytes that `from_bytes` reads.

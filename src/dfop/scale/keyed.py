@@ -108,7 +108,7 @@ class Keyed(KeyedPending):
         if model.__dfop_model__() is not None:
             raise ValueError("model has learned rows: give a new one, it is the design of all")
         settings = checked_design(Settings.of(**model.get_params()))
-        if memory_limit is not None and not (isinstance(memory_limit, int) and memory_limit > 0):
+        if memory_limit is not None and (type(memory_limit) is not int or memory_limit < 1):
             raise ValueError(f"memory_limit={memory_limit!r} must be a number of bytes, or None")
         self.model, self.expire, self.memory_limit = model, expire, memory_limit
         self.shared = shared
@@ -316,6 +316,14 @@ class Keyed(KeyedPending):
         """
         return unpack_keyed(data, cls.__dfop_rebuild__)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let copies and pickles learn for themselves."""
+        if self._models.store is None:
+            design = {name: getattr(self, name)
+                      for name in ("model", "expire", "memory_limit", "shared")}  # fmt: skip
+            return _new, (type(self), design)
+        return type(self).from_bytes, (self.to_bytes(),)
+
     @classmethod
     def __dfop_rebuild__(cls, parts: dict[str, Any]) -> Self:
         """Make the models again that a file holds."""
@@ -334,6 +342,10 @@ class Keyed(KeyedPending):
         models.zoned = parts["zoned"]
         models.late.rows, models.late.expired = parts["late"]
         return keyed
+
+
+def _new(kind: type[Keyed], design: dict[str, Any]) -> Keyed:
+    return kind(**design)
 
 
 def _targets(

@@ -212,7 +212,9 @@ class KeyedModels:
         store = self.known()
         if self.shared is not None:
             X = self.late.coded(rows, self.width)
-            self.shared.partial_fit(self._as_shared(X), coded.targets.of_shared(coded.values))
+            given: dict[str, Any] = {"time": self._moments(rows)} if self.shared.needs_time else {}
+            y = coded.targets.of_shared(coded.values)
+            self.shared.partial_fit(self._as_shared(X), y, **given)
         self.targets = coded.targets
         for _, label in coded.opened:
             self._grow(store, None, label)
@@ -262,6 +264,16 @@ class KeyedModels:
         if self.shared is None or self.shared.__dfop_model__() is None:
             return None
         return self.shared.predict(self._as_shared(X)).reshape(len(X), self.targets.outputs)
+
+    def _moments(self, rows: Keys) -> NDArray[Any]:
+        """Return when late labels come: with the last rows of their keys, or of all."""
+        assert self.shared is not None
+        store, of_shared = self.known(), self.shared.__dfop_model__()
+        last = [store.last(self.late.rows[row].entry)[self.datetimes is True] for row in rows]
+        moments = np.array(last, "M8[ns]" if self.datetimes else np.float64)
+        if of_shared is not None:
+            moments[0] = max(moments[0], np.array(of_shared.clock.last, moments.dtype))
+        return np.maximum.accumulate(moments)
 
     def _as_shared(self, X: Array) -> Batch:
         """Return coded rows with names, so that further columns may follow."""

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from dfop.model.estimator import Ahead
 from dfop.model.keyed_late import Shown
-from dfop.model.keyed_targets import KeyedNumbers
+from dfop.model.keyed_targets import Coded, KeyedNumbers, Targets
 from dfop.model.keys import Keys, check_keys
+from dfop.model.late import refuse_missing
 from dfop.rows.batch import Batch
 from dfop.rows.keys import KeyArray, read_keys
 from dfop.rows.target_cells import cells_of
@@ -90,6 +91,8 @@ class KeyedPending(KeyedViews):
             due, y, before = ((), (), ()) if labels is None else labels
             due, y, before = check_keys(due, None), cells_of(y), np.asarray(before, np.int64)
             self._check_due(due, named, before, n)
+            self._plan_late(self._models.targets.announced(classes), due, y)
+            self._models.read_times(names, time)
             parts, start = [], 0
             for at in [*np.unique(before).tolist(), None]:
                 part = slice(start, n if at is None else at)
@@ -144,9 +147,18 @@ class KeyedPending(KeyedViews):
         models = self._models
         models.known()
         models.late.check_waiting(named)
-        coded = models.targets.plan(y, len(named))
+        coded = self._plan_late(models.targets, named, y)
         models.check_outputs(coded.targets)
         models.learn_late(named, coded)
+
+    @staticmethod
+    def _plan_late(targets: Targets, named: Keys, y: Any) -> Coded:
+        """Check labels; say of a missing one what rows that wait can be told."""
+        try:
+            return targets.plan(y, len(named))
+        except ValueError:
+            refuse_missing(y, named, words=isinstance(targets, KeyedNumbers))
+            raise
 
     def forget_pending(self, rows: Iterable[Key]) -> Self:
         """Stop waiting for labels that will never come.

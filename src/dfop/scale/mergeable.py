@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
 from dfop.core import Filter
 from dfop.engines.build import PRIOR_VARIANCE
-from dfop.engines.limits import Bounds
+from dfop.engines.limits import LARGEST_VARIANCE, Bounds
 from dfop.model.label_targets import LabelTarget
 from dfop.model.model import Model
 from dfop.model.settings import Settings
@@ -20,7 +21,8 @@ from dfop.rows.tables import first_batch
 
 def rows_of(X: Any) -> Batch:
     """Read rows of numbers; there may be none."""
-    if not len(X):
+    shape = getattr(X, "shape", None) or (len(X) if hasattr(X, "__len__") else None,)
+    if shape[0] == 0:
         names = list(getattr(X, "columns", ()))
         d = np.shape(X)[1] if np.ndim(X) == 2 else 0
         named = names and all(isinstance(name, str) for name in names)
@@ -38,7 +40,7 @@ def prior_of(settings: Settings) -> float:
 
 def cap_of(settings: Settings) -> float:
     """Return how uncertain forgetting may make a weight."""
-    return np.inf if settings.cap is None else float(settings.cap)
+    return LARGEST_VARIANCE if settings.cap is None else float(settings.cap)
 
 
 def bounds_of(settings: Settings) -> Bounds:
@@ -79,6 +81,20 @@ def check_mergeable(model: Model) -> None:
         raise ValueError("a learner of several labels a row cannot be merged: one for each can")
     if set(model.coder.kinds()) != {"number"} or model.coder.width != model.columns:
         raise ValueError("columns with text or gaps cannot be merged: code them as numbers before")
+
+
+def check_same_settings(a: Settings, b: Settings) -> None:
+    """Refuse parts that were learned with different settings; name what differs."""
+    differing = [
+        f"{name} is {getattr(a, name)} in one part and {getattr(b, name)} in the other"
+        for name in (field.name for field in fields(a))
+        if getattr(a, name) != getattr(b, name)
+    ]
+    if differing:
+        raise ValueError(
+            f"different settings: {'; '.join(differing).replace('rule is', 'forgetting is')}: "
+            "learn all parts with the same"
+        )
 
 
 def plain(settings: Settings) -> Settings:

@@ -1,0 +1,124 @@
+"""Rows as they come: the merged model is the sequential learner's, or it is refused."""
+
+import numpy as np
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from dfop import DFOPClassifier, DFOPRegressor, Information, LimitError, period
+
+CLOSE = 1e-9
+TIMES = {"excited": 1.0, "huge": 1e8, "tiny": 1e-8}
+NEAR = {"duplicate": 0.0, "near": 1e-4, "nearer": 1e-7}
+KINDS = [*TIMES, *NEAR, "far", "constant", "rare", "silent", "stops", "bursts", "grows", "jumps",
+         "walk", "blocks"]  # fmt: skip
+
+
+def column(kind, n, rng, others):
+    x, at = rng.normal(size=n), np.sort(rng.integers(0, n + 1, 2))
+    if kind in TIMES:
+        return TIMES[kind] * x
+    if kind in NEAR:
+        return (others[rng.integers(len(others))] if others else 0.0) + NEAR[kind] * x
+    if kind == "far":
+        return 1e4 + x
+    if kind == "constant":
+        return np.full(n, rng.choice([0.0, 1.0, 1e5]))
+    if kind == "rare":
+        return x * (rng.random(n) < rng.choice([0.3, 0.03, 0.003]))
+    if kind == "silent":
+        return np.where((np.arange(n) >= at[0]) & (np.arange(n) < at[1]), 0.0, x)
+    if kind == "stops":
+        return np.where(np.arange(n) >= at[0], rng.choice([0.0, 1.0, 100.0]), x)
+    if kind == "bursts":
+        return x * np.where(rng.random(n) < 0.003, 1e4, 1.0)
+    if kind == "grows":
+        return x * np.exp(np.linspace(0.0, rng.choice([-20.0, 3.0, 20.0]), n))
+    if kind == "jumps":
+        return np.where(np.arange(n) >= at[0], rng.choice([1e3, 1e6, 1e9]) * x, x)
+    return np.cumsum(x) if kind == "walk" else np.arange(n) // (1 + at[0]) % 2 * 1.0
+
+
+def merged_and_sequential(X, y, rule, count, rng, *, head=0, labels=False, time=None, **more):
+    """Return what parts teach, merged in any order, and the learner of all rows in theirs."""
+
+    def some(rows):
+        return {} if time is None else {"time": time[rows]}
+
+    one, told, parts = (DFOPClassifier if labels else DFOPRegressor)(rule, **more), {}, []
+    if labels:
+        told = {"classes": np.unique(y)}
+    if head:
+        one.partial_fit(X[:head], y[:head], **some(slice(head)), **told)
+        parts.append(Information.from_learner(one))
+    cuts = np.sort(rng.integers(len(y) - head, size=count))
+    for rows in np.split(np.arange(head, len(y)), cuts):
+        part = Information.from_data(
+            X[rows], y[rows], rule, labels=labels, **some(rows), **told, **more
+        )
+        parts.append(part)
+    one.partial_fit(X[head:], y[head:], **some(slice(head, None)), **({} if head else told))
+    while len(parts) > 1:
+        at = int(rng.integers(len(parts) - 1))
+        parts[at : at + 2] = [parts[at].then(parts[at + 1])]
+    return parts[0], one
+
+
+def check(merged, one, X, y, kept):
+    """Refused, or the same: predictions of rows, and weights by what their columns add to them.
+
+    Rows count as far as they are `kept` in memory: forgotten ones say nothing of the learner now.
+    """
+    try:
+        learner = merged.to_learner()
+    except LimitError:
+        assert merged.limited
+        return
+    assert not merged.limited
+    tell = "decision_function" if isinstance(one, DFOPClassifier) else "predict"
+    mine, expected = ((getattr(some, tell)(X).T * kept).T for some in (learner, one))
+    size = 1.0 if tell != "predict" else max(1.0, np.abs(y).max())
+    assert np.abs(mine - expected).max() <= CLOSE * max(size, np.abs(expected).max())
+    mean = np.average(X, axis=0, weights=kept**2) if one.fit_intercept else 0.0
+    adds = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=kept**2))
+    a, b = learner.coef_ * adds, one.coef_ * adds
+    assert np.abs(a - b).max() <= CLOSE * max(size, np.abs(b).max())
+
+
+@settings(max_examples=300, deadline=None)
+@example(seed=20085, n=3000, kinds=["silent"], m=0, mu=0.1, clock=True, head=0.0, cap=1e6)
+@example(seed=2, n=30, kinds=["jumps"] * 2, m=2, mu=0.1, clock=False, head=0.4, cap=1e9)
+@example(seed=3, n=1000, kinds=["huge", "duplicate"], m=0, mu=0.0, clock=False, head=0.6, cap=1e6)
+@example(seed=4, n=1000, kinds=["silent"] * 2, m=2, mu=0.1, clock=True, head=0.0, cap=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.sampled_from([2, 3, 30, 300, 1000, 3000]),
+    kinds=st.lists(st.sampled_from(KINDS), min_size=1, max_size=6),
+    m=st.integers(-1, 3),
+    mu=st.sampled_from([0.0, 1e-4, 1e-3, 0.01, 0.03, 0.1, 0.2, 0.3]),
+    clock=st.booleans(),
+    head=st.sampled_from([0.0, 0.0, 0.1, 0.6]),
+    cap=st.sampled_from([1e6, 1e6, 1e3, 1e9, None]),
+)
+def test_never_silently_different(seed, n, kinds, m, mu, clock, head, cap):
+    """`m` outputs: -1 for labels, 0 for one number a row."""
+    rng = np.random.default_rng(seed)
+    others = []
+    for kind in kinds:
+        others.append(column(kind, n, rng, others))
+    X = np.array(others).T
+    sizes = np.abs(X).max(axis=0)
+    y = X / np.where(sizes > 0.0, sizes, 1.0) @ rng.normal(size=(len(kinds), max(m, 1)))
+    y += rng.choice([0.0, 0.1, 1.0]) * rng.normal(size=y.shape)
+    y = y if m > 0 else y[:, 0]
+    if m < 0:
+        y = np.digitize(y, np.quantile(y, [0.3, 0.6]))
+    gaps = rng.exponential(1.0, n) * np.where(rng.random(n) < 0.01, rng.choice([1, 100, 3000]), 1.0)
+    time, remembered = np.cumsum(gaps), 1.0 / max(mu, 1e-6)
+    merged, one = merged_and_sequential(
+        X, y, period(f"{remembered:.6f}s") if clock else mu, int(rng.integers(0, 30)), rng,
+        head=int(head * n), labels=m < 0, time=time if clock else None,
+        fit_intercept=bool(rng.random() < 0.7), cap=cap,
+        prior_variance=[None, 1.0, 1e4, 1e-3][rng.integers(4)],
+    )  # fmt: skip
+    fade = (time[-1] - time) / remembered if clock else -np.log1p(-mu) * np.arange(n)[::-1]
+    check(merged, one, X, y, np.exp(-0.5 * fade))
