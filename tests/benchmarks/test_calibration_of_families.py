@@ -1,4 +1,4 @@
-"""Probabilities of 2 to 100 classes come true, on a seed that the page of calibration does not show."""
+"""Probabilities of 2 to 100 classes come true, on a seed that no page shows."""
 
 import sys
 from pathlib import Path
