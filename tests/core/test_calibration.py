@@ -159,8 +159,20 @@ def test_a_label_that_is_no_class_changes_nothing():
     assert bits(calibration) == before
 
 
-STREAMS = ["1cdt", "2cht", "usenet-1", "weather", "powersupply"]
-LONG = ["sea", "2cdt", "1cht", "1csurr", "electricity", "spam", "hyperplane"]
+STREAMS = ["1cdt", "2cht", "usenet-1", "usenet-2", "luxembourg", "weather", "powersupply"]
+LONG = [
+    "sea",
+    "2cdt",
+    "1cht",
+    "1csurr",
+    "electricity",
+    "spam",
+    "hyperplane",
+    "ug-2c-2d",
+    "ug-2c-5d",
+    "mg-2c-2d",
+    "g-2c-2d",
+]
 
 
 @pytest.mark.skipif(

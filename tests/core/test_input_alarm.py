@@ -136,6 +136,24 @@ def test_few_ring_in_a_million_rows_in_which_nothing_changes(law):
     assert sum(len(see(Watch(5, 0), X)) for X in runs) <= most
 
 
+AFTER_A_WILD_VALUE = {
+    "x10": (lambda x: 10 * x),
+    "moved": (lambda x: x + 4),
+    "silent": (lambda x: 0 * x),
+}
+
+
+@pytest.mark.parametrize("change", AFTER_A_WILD_VALUE)
+@pytest.mark.parametrize("wild", [50.0, -1e12])
+def test_one_wild_value_neither_rings_nor_makes_a_column_deaf(wild, change):
+    for seed in range(10):
+        X = np.random.default_rng([60, seed]).normal(size=(CHANGED + 50, 3))
+        X[CHANGED - 200 + seed, 0] = wild
+        assert see(Watch(3, 0), X[:CHANGED]) == []
+        X[CHANGED:, 0] = AFTER_A_WILD_VALUE[change](X[CHANGED:, 0])
+        assert [which for _, which in see(Watch(3, 0), X)] == [[0]]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("d", "least"), [(5, 0.95), (50, 0.9)])
 def test_another_unit_is_found_wherever_in_a_block_it_begins(d, least):

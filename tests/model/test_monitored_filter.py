@@ -235,6 +235,7 @@ def test_without_a_monitor_the_error_says_what_to_do():
         lambda: model.predict_interval(X),
         lambda: model.predict_interval_then_learn(X, y),
         lambda: model.alarms_,
+        lambda: model.outliers_,
         lambda: model.plot_alarms(),
     ):
         with pytest.raises(AttributeError, match="monitor=True"):
