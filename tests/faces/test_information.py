@@ -163,6 +163,32 @@ def test_features_far_from_zero_are_exact_where_sums_of_products_are_not():
     assert close(tree(parts, rng).to_learner().coef_, oracle.coefficients()[0][0])
 
 
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 8, 13, 30])
+def test_few_rows_far_from_zero_are_not_refused(n):
+    """A partition may begin after so many."""
+    rng = np.random.default_rng(n)
+    X = 1e4 + rng.normal(size=(n + 20, 3))
+    y = (X - 1e4) @ [1.0, -2.0, 0.5] + rng.normal(size=n + 20)
+    learner = Information.from_data(X[:n], y[:n], 1e-3).to_learner()
+    one = DFOPRegressor(1e-3).fit(X[:n], y[:n])
+    assert close(learner.coef_, one.coef_)
+    assert close(learner.predict(X), one.predict(X))
+
+
+def test_where_rounding_decides_it_is_refused():
+    """Of two columns that are the same the prior alone says how they share."""
+    rng = np.random.default_rng(10)
+    x = rng.normal(size=1000)
+    y = x + rng.normal(size=1000)
+    for size, refused in ((1.0, False), (10.0, False), (1e8, True)):
+        part = Information.from_data(size * np.column_stack([x, x]), y, 0.0)
+        assert part.limited is refused
+    with pytest.raises(LimitError, match="rounding decides the weight of column 0"):
+        part.to_learner()
+    alone = Information.from_data(size * x[:, np.newaxis], y, 0.0).to_learner()
+    assert close(size * alone.coef_, size * DFOPRegressor(0.0).fit(size * x[:, None], y).coef_)
+
+
 @pytest.mark.skipif("DFOP_DATA" not in os.environ, reason="DFOP_DATA is not set")
 @pytest.mark.parametrize("mu", [0.01, 0.1])
 def test_electricity_as_it_is_is_refused(mu):

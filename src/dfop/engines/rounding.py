@@ -25,7 +25,7 @@ CLOSE = 1e-9
 _UNIT = np.finfo(np.float64).eps / 2.0
 
 
-def undetermined(summary: Summary, intercept: bool) -> NDArray[np.bool_]:
+def undetermined(summary: Summary, rows: Summary, intercept: bool) -> NDArray[np.bool_]:
     """Return of which weights rounding decides more than `CLOSE`.
 
     The constant is not judged: it is as exact as the weights are, times columns far from zero.
@@ -34,8 +34,10 @@ def undetermined(summary: Summary, intercept: bool) -> NDArray[np.bool_]:
     ----------
     summary : Summary
         With the prior.
+    rows : Summary
+        Without it.
     intercept : bool
-        Whether its first column is the constant.
+        Whether the first column is the constant.
     """
     found = np.zeros(summary.columns, bool)
     at = np.flatnonzero(summary.seen)
@@ -52,7 +54,8 @@ def undetermined(summary: Summary, intercept: bool) -> NDArray[np.bool_]:
         left = np.max(v * a, initial=0.0) * np.linalg.norm(rest, axis=0)
         error = _UNIT * v[:, np.newaxis] * (left + length + a @ np.abs(w))
         # how far columns are from their means, where the constant stands for these
-        spread = np.linalg.norm(R[int(intercept) :], axis=0)[:, np.newaxis]
+        spread = np.linalg.norm(triangle(rows.factor[:, at])[int(intercept) :], axis=0)
+        spread = spread[:, np.newaxis]
         safe = error * spread <= CLOSE * length
     found[at] = ~safe.all(axis=1)
     if intercept:

@@ -356,7 +356,7 @@ class Information:
                 "cannot know. Learn the rows one after the other (partial_fit), forget more "
                 "slowly, or leave the column out"
             )
-        unsure = undetermined(whole, bool(self.settings.fit_intercept))
+        unsure = undetermined(whole, self.summary, bool(self.settings.fit_intercept))
         if unsure.any():
             return (
                 f"rounding decides the weight of {names[int(np.argmax(unsure))]}: the rows say too "
