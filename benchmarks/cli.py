@@ -2,6 +2,7 @@
 
     python benchmarks/cli.py [rows]          # the table, also written to benchmarks/results-cli.md
     python benchmarks/cli.py memory [rows]   # resident memory along 10^7 rows
+    python benchmarks/cli.py turns [rows]    # the default and the library, batch by batch
     python benchmarks/cli.py pipe            # how long a row of a slow pipe waits for its answer
 
 Ten numbers and a target that turns round half-way. Each way goes through the file once per round,
@@ -177,6 +178,44 @@ def measure(rows: int) -> str:
     return "\n".join(lines)
 
 
+def turns(rows: int) -> str:
+    """Return how fast the default learns by command, as a share of what it does on arrays.
+
+    The two go on by turns, a batch each, so that what else the machine does meets both alike.
+    """
+    X, y = arrays(rows)
+    spent = {"library": 0.0, "learn": 0.0}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        pa.csv.write_csv(pa.table([*X.T, y], names=NAMES), folder / "rows.csv")
+
+        def library() -> Iterator[None]:
+            model = DFOPRegressor()
+            for t in range(0, rows, 10_000):
+                model.predict_then_learn(X[t : t + 10_000], y[t : t + 10_000])
+                yield
+
+        def learn() -> Iterator[None]:
+            options = Options((str(folder / "rows.csv"),), "y", predictions=str(folder / "p.csv"))
+            with Run(options) as run:
+                yield from run.steps()
+                run.finish(folder / "m.dfop")
+
+        for _ in range(ROUNDS):
+            under_way = {"library": library(), "learn": learn()}
+            while under_way:
+                for way, steps in list(under_way.items()):
+                    start = processor_seconds()
+                    if next(steps, "ended") == "ended":
+                        del under_way[way]
+                    spent[way] += processor_seconds() - start
+    library_rate, rate = (ROUNDS * rows / spent[way] / 1e3 for way in ("library", "learn"))
+    return (
+        f"{rows:,} rows, {ROUNDS} rounds: {rate:,.0f} thousand rows/s by command, "
+        f"{library_rate:,.0f} on arrays, {rate / library_rate:.2f} of it"
+    )
+
+
 def memory(rows: int) -> str:
     """Return the largest resident memory so far at doubling rows, checkpoint and predictions on."""
     lines = ["| rows | resident memory, MB |", "|---|---|"]
@@ -234,6 +273,9 @@ def main() -> None:
     given = sys.argv[1:]
     if given[:1] == ["pipe"]:
         print(pipe())
+        return
+    if given[:1] == ["turns"]:
+        print(turns(int(given[1]) if given[1:] else ROWS // SHORT))
         return
     if given[:1] == ["memory"]:
         print(memory(int(given[1]) if given[1:] else 10_000_000))

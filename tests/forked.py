@@ -3,6 +3,7 @@
 A start costs two seconds of a processor, nearly all of it imports. What follows is the same.
 """
 
+import contextlib
 import json
 import multiprocessing
 import os
@@ -137,7 +138,7 @@ class Programs:
 
         threading.Thread(target=die_with_it, daemon=True).start()
         code = command.wait()
-        with client:
+        with client, contextlib.suppress(BrokenPipeError):  # who asked may have been killed
             client.sendall(str(code if code >= 0 else 128 - code).encode())
 
     def close(self):
