@@ -92,7 +92,7 @@ own-experts: $(VENV)/.bench  ## LightGBM retrained, alone and as an expert of th
 alarms:  ## alarms beside the detectors of River and CapyMOA (needs Java); writes benchmarks/results-alarms.md
 	$(PYTHON) -m venv .venv-peers
 	.venv-peers/bin/python -m pip install --quiet '.[peers]'
-	.venv-peers/bin/python benchmarks/alarms.py > benchmarks/results-alarms.md
+	.venv-peers/bin/python benchmarks/alarms.py $(SYSTEMS)
 
 late: $(VENV)/.dev  ## labels that come late on the paper's streams; writes benchmarks/results-late.md
 	$(BIN)/python benchmarks/late.py > benchmarks/results-late.md

@@ -1,6 +1,7 @@
 """Alarms: how many changes are found within 50 rows, how many ring for nothing, beside detectors.
 
 make alarms                          all of it, to results-alarms.md (needs Java)
+make alarms SYSTEMS="dfop ADWIN"     some systems made anew, the others as that page has them
 python benchmarks/alarms.py 5        so many seeds
 
 The detectors of River and CapyMOA see |e| of the same predictions, with their defaults. HDDM wants
@@ -15,6 +16,7 @@ from __future__ import annotations
 import copy
 import sys
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,8 +25,12 @@ from river import drift
 from changes import CHANGED_AT, ERRORS, INPUTS, NOISES, NONE, series
 from dfop import DFOPClassifier, DFOPRegressor, streams
 
+PAGE = Path(__file__).with_name("results-alarms.md")
+Table = dict[str, list[str]]
 WITHIN, UNCHANGED = 50, 100_000
 CHANGES = (*ERRORS, *INPUTS)
+NOTHING = f"No change, alarms per 10^6 rows ({UNCHANGED:,} rows a family)"
+SEEN = "Mean size of the errors in those rows, which all systems see"
 NATURAL = ("electricity", "weather", "powersupply", "sru-1", "sru-2", "debutanizer")
 SHARES, WRONG = ("HDDM",), ("DDM", "RDDM", "STEPD", "EWMA")
 """Beginnings of the names of those that want numbers of [0, 1], and right or wrong."""
@@ -56,10 +62,12 @@ def detectors() -> dict[str, Callable[[], Any]]:
 DETECTORS = detectors()
 
 
-def rings(sizes: np.ndarray) -> dict[str, list[int]]:
+def rings(sizes: np.ndarray, systems: list[str]) -> dict[str, list[int]]:
     """Return the rows at which each detector rings."""
     return {
-        name: list(_rings_of(make(), as_wanted(name, sizes))) for name, make in DETECTORS.items()
+        name: list(_rings_of(make(), as_wanted(name, sizes)))
+        for name, make in DETECTORS.items()
+        if name in systems
     }
 
 
@@ -89,7 +97,7 @@ def _is_of_river(detector: Any) -> bool:
 
 
 def rings_after(
-    before: np.ndarray, changed: dict[str, np.ndarray]
+    before: np.ndarray, changed: dict[str, np.ndarray], systems: list[str]
 ) -> dict[str, dict[str, list[int]]]:
     """Return the rows at which each detector rings within `WITHIN` of each change.
 
@@ -97,7 +105,8 @@ def rings_after(
     copied. Those of CapyMOA live in Java and see them again.
     """
     found: dict[str, dict[str, list[int]]] = {change: {} for change in changed}
-    for name, make in DETECTORS.items():
+    for name in systems:
+        make = DETECTORS[name]
         taught = make()
         if _is_of_river(taught):
             list(_rings_of(taught, as_wanted(name, before)))
@@ -109,7 +118,7 @@ def rings_after(
     return found
 
 
-def runs(family: str, seed: int) -> Iterable[tuple[str, dict[str, list[int]]]]:
+def runs(family: str, seed: int, systems: list[str]) -> Iterable[tuple[str, dict[str, list[int]]]]:
     """Yield of every change the rows at which each rings; rows before it are learned once."""
     X, y = series(family, seed=seed)
     model = DFOPRegressor()
@@ -120,7 +129,7 @@ def runs(family: str, seed: int) -> Iterable[tuple[str, dict[str, list[int]]]]:
         after = copy.deepcopy(model)
         sizes[change] = np.abs(y - after.predict_then_learn(X, y))
         alarms[change] = [alarm.row for alarm in after.alarms_]
-    found = rings_after(before, sizes)
+    found = rings_after(before, sizes, [name for name in systems if name != "dfop"])
     for change in CHANGES:
         yield change, {"dfop": alarms[change], **found[change]}
 
@@ -129,56 +138,91 @@ def _hit(rows: list[int]) -> bool:
     return any(CHANGED_AT <= row < CHANGED_AT + WITHIN for row in rows)
 
 
-def detection(seeds: range) -> dict[tuple[str, str, str], float]:
+def detection(seeds: range, systems: list[str]) -> dict[tuple[str, str, str], float]:
     """Return the share of seeds found, by detector, family and change."""
     hits: dict[tuple[str, str, str], list[bool]] = {}
     for family in NOISES:
         for seed in seeds:
-            for change, found in runs(family, seed):
+            for change, found in runs(family, seed, systems):
                 for name, rows in found.items():
                     hits.setdefault((name, family, change), []).append(_hit(rows))
     return {key: float(np.mean(some)) for key, some in hits.items()}
 
 
-def false_alarms() -> dict[tuple[str, str], float]:
-    """Return alarms per 10^6 rows without a change, by detector and family."""
-    counts = {}
+def false_alarms(systems: list[str]) -> tuple[dict[tuple[str, str], float], list[str]]:
+    """Return alarms per 10^6 rows without a change, by detector and family; and the mean of |e|."""
+    counts, seen = {}, []
     for family in NOISES:
         X, y = series(family, NONE, 100, UNCHANGED)
         model = DFOPRegressor()
         sizes = np.abs(y - model.predict_then_learn(X, y))
-        for name, rows in {"dfop": model.alarms_, **rings(sizes)}.items():
+        seen.append(f"{sizes.mean():.9g}")
+        for name, rows in {"dfop": model.alarms_, **rings(sizes, systems)}.items():
             counts[name, family] = len(rows) / UNCHANGED * 1e6
-    return counts
+    return counts, seen
 
 
-def show(title: str, head: Iterable[str], rows: dict[str, list[str]]) -> None:
+def shown(title: str, head: Iterable[str], rows: Table) -> str:
+    """Return a table with its title."""
     head = list(head)
-    print(f"\n{title}\n\n| |", " | ".join(head), "|\n|---|" + "---:|" * len(head))
-    for name, cells in rows.items():
-        print(f"| {name} |", " | ".join(cells), "|", flush=True)
+    lines = [f"\n{title}\n", f"| | {' | '.join(head)} |", "|---|" + "---:|" * len(head)]
+    return "\n".join(
+        [*lines, *(f"| {name} | {' | '.join(cells)} |" for name, cells in rows.items())]
+    )
 
 
-def compare(seeds: range) -> None:
-    found, names = detection(seeds), ["dfop", *DETECTORS]
+def tables(page: str) -> dict[str, Table]:
+    """Return the tables of a page by title, each row by its name.
+
+    Examples
+    --------
+    >>> tables(shown("Found", ["jump"], {"dfop": ["1"], "ADWIN": ["0"]}))
+    {'Found': {'': ['jump'], 'dfop': ['1'], 'ADWIN': ['0']}}
+    """
+    found: dict[str, Table] = {}
+    title = ""
+    for line in page.splitlines():
+        if not line.startswith("|"):
+            title = line or title
+        elif not line.startswith("|---"):
+            name, *cells = (cell.strip() for cell in line.strip("|").split("|"))
+            found.setdefault(title, {})[name] = cells
+    return found
+
+
+def compared(seeds: range, systems: list[str], kept: dict[str, Table]) -> Iterable[str]:
+    """Yield the tables of all systems; those that are not run are as they were kept."""
+    found, names = detection(seeds, systems), ["dfop", *DETECTORS]
+    if kept:
+        names = list(kept[NOTHING])[1:]
     means = {
         name: [f"{np.mean([found[name, family, c] for family in NOISES]):.2f}" for c in CHANGES]
-        for name in names
+        for name in systems
     }
     title = (
         f"Found within {WITHIN} rows, share of {len(seeds)} seeds, mean over {len(NOISES)} "
         "families; one outlier must not ring"
     )
-    show(title, CHANGES, means)
+    yield shown(title, CHANGES, {name: means.get(name) or kept[title][name] for name in names})
     for name in ("dfop", "ADWIN", "KSWIN"):
-        cells = {c: [f"{found[name, family, c]:.2g}" for family in NOISES] for c in CHANGES}
-        show(f"The same by family: {name}", NOISES, cells)
-    false = false_alarms()
-    cells = {name: [f"{false[name, family]:,.0f}" for family in NOISES] for name in names}
-    show(f"No change, alarms per 10^6 rows ({UNCHANGED:,} rows a family)", NOISES, cells)
+        title = f"The same by family: {name}"
+        if name in systems:
+            cells = {c: [f"{found[name, family, c]:.2g}" for family in NOISES] for c in CHANGES}
+        else:
+            cells = {c: kept[title][c] for c in CHANGES}
+        yield shown(title, NOISES, cells)
+    false, seen = false_alarms(systems)
+    cells = {name: [f"{false[name, family]:,.0f}" for family in NOISES] for name in systems}
+    rows = {name: cells.get(name) or kept[NOTHING][name] for name in names}
+    yield shown(NOTHING, NOISES, rows)
+    before = kept.get(SEEN, {}).get("mean", seen)
+    if not np.allclose(np.array(before, float), np.array(seen, float), rtol=1e-6):
+        raise SystemExit(f"predictions have changed since {PAGE.name} was made: run all systems")
+    yield shown(SEEN, NOISES, {"mean": seen})
 
 
-def natural() -> None:
+def natural() -> str:
+    """Return what rings on streams that were not generated."""
     rows = {}
     for name in NATURAL:
         stream = streams.load(name)
@@ -189,14 +233,20 @@ def natural() -> None:
         first = str(min((alarm.row for alarm in alarms), default=""))
         rows[name] = [f"{len(y):,}", str(len(alarms) - inputs), str(inputs), first]
     head = ("rows", "errors and jumps", "inputs", "first")
-    show("Streams that were not generated: alarms of dfop", head, rows)
+    return shown("Streams that were not generated: alarms of dfop", head, rows)
 
 
-def main(seeds: int) -> None:
-    print("# Alarms\n\nMade by `make alarms`; the series are those of `benchmarks/changes.py`.")
-    compare(range(1000, 1000 + seeds))
-    natural()
+def main(seeds: int, some: list[str]) -> None:
+    """Write the page."""
+    unknown = set(some) - {"dfop", *DETECTORS}
+    if unknown:
+        raise SystemExit(f"no such systems here: {', '.join(unknown)}")
+    kept = tables(PAGE.read_text()) if some else {}
+    parts = [*compared(range(1000, 1000 + seeds), some or ["dfop", *DETECTORS], kept), natural()]
+    head = "# Alarms\n\nMade by `make alarms`; the series are those of `benchmarks/changes.py`."
+    PAGE.write_text("\n".join([head, *parts, ""]))
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 20)
+    numbers = [int(word) for word in sys.argv[1:] if word.isdigit()]
+    main(numbers[0] if numbers else 20, [word for word in sys.argv[1:] if not word.isdigit()])

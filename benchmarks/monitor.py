@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 
 import dfop.river
+from calibration import ROWS, SEEDS, STREAMS, by_chance, many_classes
 from dfop import DFOPClassifier, DFOPRegressor, streams
 from dfop.evaluation.sources import in_memory
+from families import make
 from timing import seconds_per_unit
 
 MU, COVERAGE, MOST, BINS = 0.01, 0.9, 20_000, 15
@@ -91,6 +93,11 @@ def calibration_error(model: Any, X: np.ndarray, y: np.ndarray) -> float:
     """Return how far probabilities of the predicted class are from how often it was right."""
     ahead = model.ahead_then_learn(X, y)
     p, right = ahead.probability, ahead.prediction == y
+    return binned(p, right)
+
+
+def binned(p: np.ndarray, right: np.ndarray) -> float:
+    """Return the mean distance, over bins, of probabilities from what came true."""
     at = np.minimum((BINS * p).astype(int), BINS - 1)
     return float(sum(abs((p - right)[at == k].sum()) for k in range(BINS)) / len(p))
 
@@ -114,12 +121,39 @@ def quality() -> Iterator[str]:
         yield f"| {name} | " + " | ".join(f"{error:.3f}" for error in errors) + " |"
 
 
+def everywhere() -> Iterator[str]:
+    """Say how true probabilities of a filter come on all streams, and with many classes."""
+    yield "| calibration error of a filter with a monitor | median | largest | chance alone there |"
+    yield "|---|---|---|---|"
+    published = {name: loaded(name) for name in STREAMS}
+    long = {name: rows for name, rows in published.items() if len(rows[1]) >= 1000}
+    made = {f"{name}, seed {seed}": make(name, ROWS, seed)
+            for name in many_classes() for seed in SEEDS}  # fmt: skip
+    for title, all_rows in (
+        (f"{len(long)} streams of 1,000 rows and more", long),
+        (f"{len(made)} of families of 4 to 100 classes, {ROWS:,} rows", made),
+    ):
+        found = {}
+        for name, (X, y) in all_rows.items():
+            model = DFOPClassifier(MU, monitor=True)
+            p = model.predict_proba_then_learn(X, y, classes=np.unique(y))
+            sure = p.max(axis=1)
+            found[name] = binned(sure, model.classes_[p.argmax(axis=1)] == y), sure
+        errors = {name: error for name, (error, _) in found.items()}
+        worst = max(errors, key=errors.__getitem__)
+        yield (
+            f"| {title} | {np.median(list(errors.values())):.3f} | {errors[worst]:.3f} ({worst}) | "
+            f"{by_chance(found[worst][1]):.3f} |"
+        )
+
+
 def main() -> None:
     """Print the page."""
     print("# A single filter with a monitor\n")
     print(f"Made by `make monitor`; mu = {MU}, at most {MOST:,} rows of a stream.\n")
     print("\n".join(cost()), end="\n\n")
-    print("\n".join(quality()))
+    print("\n".join(quality()), end="\n\n")
+    print("\n".join(everywhere()))
 
 
 if __name__ == "__main__":

@@ -300,6 +300,8 @@ BY_NAME = {
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.relative_to(SRC).as_posix())
 def test_no_import_is_hidden_from_the_check_of_layers(file):
+    if not re.search("import_module|__import__", file.read_text("utf-8")):
+        return  # who does not write the word does not import so
     names = {getattr(node, "attr", getattr(node, "id", getattr(node, "name", None)))
              for node in ast.walk(ast.parse(file.read_text("utf-8")))}  # fmt: skip
     hidden = names & {"import_module", "__import__"}

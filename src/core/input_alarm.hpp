@@ -6,8 +6,8 @@
 // (given_others.hpp): its level, and the last block. With mean and mean deviation of f over about 64 blocks,
 //     z = (f - mean) / (1.25 mean|dev|),   M = max(M (1 - 1/256), |z|),
 // a block is odd if |z| > max(C, 1.5 M), C = 6 + 1.3 ln(max(d, 5) / 5) for d columns: M is what was
-// normal, so that walks, bursts and seasons ring once at most. Two odd blocks running, on the same side,
-// ring. Then the new state is normal. A row counts as at most 10 times as far from the level as rows are as
+// normal, so that walks, bursts and seasons ring once at most; a block beyond half of that enters M once the
+// next one has not gone on in the same way. Two odd blocks running, on the same side, ring. Then the new state is normal. A row counts as at most 20 times as far from the level as rows are as
 // a rule: one wild value is no odd block, and does not make a column deaf.
 #pragma once
 
@@ -107,6 +107,9 @@ private:
     static constexpr double kQuietBlocks = 40.0, kFirstBlocks = 20.0, kPause = 4.0,
                             kMostRings = 20.0;
     static constexpr double kLargestZ = 1e6, kLeastChange = 0.1;
+    // A change begins within a block, which is then somewhat out of the others: it stands out from this part of
+    // the limit on, is no record before the next block is known, and counts as so many deviations.
+    static constexpr double kStandsOut = 0.5, kEntered = 3.0;
     // Of a column that changes in fewer rows, a block without a change says nothing.
     static constexpr double kSteady = 0.45;
     static constexpr double kSilence = 7.0;      // how far below the mean a logarithm counts
@@ -114,7 +117,9 @@ private:
     static constexpr double kLeastShare = 0.01;  // of how far rows are from the level, for a mean
     // Rows for every column, and for all, after which columns are held against each other.
     static constexpr double kTaught = 4.0, kSurelyTaught = 240.0;
-    static constexpr double kReach = 10.0;         // how many times as far a row counts
+    // How many times as far a row counts: the most of which one wild row moves the mean of a block by no more
+    // than four of its deviations (20 / 16 over .8 / 4 of noise), and so leaves C what decides.
+    static constexpr double kReach = 20.0;
     static constexpr double kBoundedBlocks = 4.0;  // before that is known
     // Two of the location, two logarithms, two of the location given the others.
     static constexpr std::size_t kStatistics = 6, kMoves = 2, kAway = 3;
@@ -122,22 +127,28 @@ private:
 
     struct Statistic {
         double mean = 0.0, deviation = 0.0, record = 0.0;
-        double odd = 0.0;  // z of the last block, if that was odd
+        double odd = 0.0;  // z of the last block, if that stood out
+        bool is_odd = false;
 
         // Returns whether this block and the last one are odd on the same side.
         bool update(double f, double least, double share, double limit, bool recorded,
                     bool watched) {
-            const double z =
-                std::clamp((f - mean) / (1.25 * std::max(deviation, least)), -kLargestZ, kLargestZ);
-            const bool is_odd = watched && std::abs(z) > std::max(limit, 1.5 * record);
-            const bool rings = is_odd && odd * z > 0.0;
-            if (recorded && !rings)  // a single odd block is what was normal, too
-                record = std::max({record * (1.0 - 1.0 / kRecordMemory), std::abs(odd),
-                                   is_odd ? 0.0 : std::abs(z)});
-            odd = is_odd ? z : 0.0;
+            const double unit = 1.25 * std::max(deviation, least);
+            const double z = std::clamp((f - mean) / unit, -kLargestZ, kLargestZ);
+            const double most = std::max(limit, 1.5 * record);
+            is_odd = watched && std::abs(z) > most;
+            const bool goes_on = is_odd && odd * z > 0.0;
+            const bool rings = goes_on && std::abs(odd) > most;
+            const bool stands_out = watched && std::abs(z) > kStandsOut * most;
+            // What stood out was normal, too, once it is seen not to go on.
+            if (recorded && !rings)
+                record = std::max({record * (1.0 - 1.0 / kRecordMemory),
+                                   goes_on ? 0.0 : std::abs(odd), stands_out ? 0.0 : std::abs(z)});
+            odd = stands_out ? z : 0.0;
             if (!is_odd) {
-                mean += share * (f - mean);
-                deviation += share * (std::abs(f - mean) - deviation);
+                const double step = watched ? std::clamp(z, -kEntered, kEntered) * unit : f - mean;
+                mean += share * step;
+                deviation += share * (std::abs(step) - deviation);
             }
             return rings;
         }
@@ -198,7 +209,7 @@ private:
             if (pause > 0.0) given_level = last_given = given;
             if (rang) start_again(f, limit, given);
             const bool suspected = std::any_of(statistics.begin(), statistics.end(),
-                                               [](const Statistic& s) { return s.odd != 0.0; });
+                                               [](const Statistic& s) { return s.is_odd; });
             if (!suspected) {
                 level += share * (mean - level);
                 given_level += share * (given - given_level);
@@ -225,7 +236,7 @@ private:
                 Statistic& s = statistics[i];
                 s.record = std::min(std::max(s.record, std::abs(s.odd)), most);
                 s.mean = is_logarithm(i) ? f[i] : 0.0;
-                s.odd = 0.0;
+                s.odd = 0.0, s.is_odd = false;
             }
             last = level = whole / count;
             given_level = given;

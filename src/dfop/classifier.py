@@ -375,13 +375,7 @@ class DFOPClassifier(ClassifierMixin, Insight, Estimator):
         return self._ahead(self._learn(X, y, time=time, classes=classes))
 
     def _ahead(self, runs: list[Run]) -> Ahead:
-        predicted = joined(runs)
-        shown = np.vstack([_probabilities(run, self._model.target) for run in runs])
-        known = np.array([label is not None for label in predicted.tolist()])
-        probability = np.full(len(shown), 1.0 / len(self.classes_))  # nothing is predicted yet
-        at = np.searchsorted(self.classes_, predicted[known].astype(self.classes_.dtype))
-        probability[known] = shown[known][np.arange(len(at)), at]
-        return Ahead(predicted, probability=probability)
+        return Ahead(joined(runs), probability=np.concatenate([_of_prediction(r) for r in runs]))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the labels of rows with the model as it is now.
@@ -518,7 +512,35 @@ def _probabilities(run: Run, now: Target) -> Any:
     if isinstance(target, SeveralLabels):
         return target.shown(run.monitored or target.probabilities(run.outputs))
     assert isinstance(target, LabelTarget)
-    probabilities = target.probabilities(run.outputs) if run.monitored is None else run.monitored[0]
     if target.grows:
         target = replace(target, classes=now.classes)  # type: ignore[union-attr]
-    return target.shown(probabilities)
+    return target.shown(_by_number(run))
+
+
+def _by_number(run: Run) -> Array:
+    """Return the probabilities of the classes in the order in which they were learned."""
+    assert isinstance(run.target, LabelTarget)
+    if run.monitored is None:
+        return run.target.probabilities(run.outputs)
+    return np.asarray(run.monitored[0])
+
+
+def _of_prediction(run: Run) -> Array:
+    """Return the probability of what was predicted of each row, by the classes known then.
+
+    As long as no label is known nothing is predicted: any class is as good, and none of no class.
+    """
+    target = run.target
+    assert isinstance(target, LabelTarget)
+    if target.classes is None or not len(target.classes):
+        return np.zeros(len(run.outputs))
+    predicted = target.decode(run.outputs)
+    if target.grows:  # the class that a row opens has a column already
+        shown = target.of_classes(_by_number(run)[:, : len(target.classes)])
+    else:
+        shown = target.shown(_by_number(run))
+    known = np.array([label is not None for label in predicted.tolist()])
+    probability = np.full(len(shown), 1.0 / len(target.classes))
+    at = np.searchsorted(target.classes, predicted[known].astype(target.classes.dtype))
+    probability[known] = shown[known][np.arange(len(at)), at]
+    return probability

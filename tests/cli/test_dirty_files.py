@@ -102,6 +102,7 @@ REFUSED = {
     ),
     "no header": ("\n".join(as_csv(ROWS).split("\n")[1:]), 2, ["first line seems to be a row"]),
     "a comment first": ("# exported\n" + as_csv(ROWS), 2, ["remove all lines before"]),
+    "a title first": ("Sales of March\n\n" + as_csv(ROWS), 2, ["remove all lines before"]),
     "sep=": ("sep=,\n" + as_csv(ROWS), 2, ["remove all lines before"]),
     "spaces between cells": (csv(ROWS, separator=" "), 2, ["--separator ' '"]),
     "one column": ("price\n" + "".join(f"{row[3]}\n" for row in ROWS), 1, ["--lags"]),
@@ -109,6 +110,11 @@ REFUSED = {
     "Latin 1": (csv(with_colors(["grün"] * 200)).encode("latin1"), 3, ["row 1", "iconv"]),
     "packed": (gzip.compress(as_csv(ROWS).encode()), 1, ["gzip", ".gz"]),
     "a second header": (as_csv(ROWS) + as_csv(ROWS), 3, ["row 201", "--bad-rows skip"]),
+    "a comma too many": (
+        csv([(*row, "") for row in ROWS]),
+        3,
+        ["none of the first 200 rows", "5 cells where the header has 4", "the header fits"],
+    ),
     "no label": (as_csv([*ROWS[:50], (1, 2, "red", "")]), 3, ["row 51", "label is missing"]),
 }
 

@@ -9,19 +9,26 @@ class Statistic:
     """One number of a block against those of the blocks before."""
 
     def __init__(self):
-        self.mean = self.deviation = self.record = self.odd = 0.0
+        self.mean = self.deviation = self.record = self.last = 0.0
+        self.is_odd = False
 
     def update(self, f, least, share, limit, recorded, watched):
-        z = np.clip((f - self.mean) / (1.25 * max(self.deviation, least)), -1e6, 1e6)
-        odd = watched and abs(z) > max(limit, 1.5 * self.record)
-        rings = odd and self.odd * z > 0
+        unit = 1.25 * max(self.deviation, least)
+        z = np.clip((f - self.mean) / unit, -1e6, 1e6)
+        most = max(limit, 1.5 * self.record)
+        self.is_odd = watched and abs(z) > most
+        goes_on = self.is_odd and self.last * z > 0
+        rings = goes_on and abs(self.last) > most
+        stands_out = watched and abs(z) > most / 2
         if recorded and not rings:
-            new = abs(self.odd) if odd else max(abs(self.odd), abs(z))
-            self.record = max(self.record * (1 - 1 / 256), new)
-        self.odd = z if odd else 0.0
-        if not odd:
-            self.mean += share * (f - self.mean)
-            self.deviation += share * (abs(f - self.mean) - self.deviation)
+            before = 0.0 if goes_on else abs(self.last)
+            now = 0.0 if stands_out else abs(z)
+            self.record = max(self.record * (1 - 1 / 256), before, now)
+        self.last = z if stands_out else 0.0
+        if not self.is_odd:
+            step = np.clip(z, -3, 3) * unit if watched else f - self.mean
+            self.mean += share * step
+            self.deviation += share * (abs(step) - self.deviation)
         return rings
 
 
@@ -48,7 +55,7 @@ class Column:
         """A row counts as at most so far."""
         if self.known < 4 or self.change < 0.1:
             return x
-        reach = 10 * self.spread
+        reach = 20 * self.spread
         return np.clip(x, self.level - reach, self.level + reach)
 
     def close(self, whole, given, limit):
@@ -81,11 +88,12 @@ class Column:
             self.given = self.last_given = given
         if rang:
             for i, f in enumerate(self.f):
-                f.record = min(max(f.record, abs(f.odd)), 2 * limit * 2.0**self.rings)
-                f.mean, f.odd = (values[i] if i in LOGARITHMS else 0.0), 0.0
+                f.record = min(max(f.record, abs(f.last)), 2 * limit * 2.0**self.rings)
+                f.mean, f.last = (values[i] if i in LOGARITHMS else 0.0), 0.0
+                f.is_odd = False
             self.level, self.given, self.pause = whole.mean(), given, 4
             self.rings = min(self.rings + 1, 20)
-        if not any(f.odd for f in self.f):
+        if not any(f.is_odd for f in self.f):
             self.level += share * (x.mean() - self.level)
             self.given += share * (given - self.given)
         self.last_mean = self.level if rang else x.mean()

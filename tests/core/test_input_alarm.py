@@ -136,6 +136,19 @@ def test_few_ring_in_a_million_rows_in_which_nothing_changes(law):
     assert sum(len(see(Watch(5, 0), X)) for X in runs) <= most
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("d", "least"), [(5, 0.95), (50, 0.9)])
+def test_another_unit_is_found_wherever_in_a_block_it_begins(d, least):
+    """Columns around 0, so that nothing but their size changes: the hardest of such changes."""
+    found = []
+    for seed in range(12):
+        for at in range(2992, 3008):
+            X = np.random.default_rng([800, seed, at, d]).normal(size=(at + 50, d))
+            X[at:, 0] *= 10
+            found.append(any(row >= at and 0 in which for row, which in see(Watch(d, 0), X)))
+    assert np.mean(found) >= least
+
+
 def test_missing_numbers_do_not_move_what_is_normal():
     """A gap is coded as 0 here, with an indicator: only the change later on rings."""
     rng = np.random.default_rng(0)

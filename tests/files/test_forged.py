@@ -49,7 +49,7 @@ def repack(document, tensors):
 
 def use(model):
     """Let a model predict and learn; everything must stay finite."""
-    X, y = stream(12)
+    X, y = stream(6)
     if isinstance(model, river.DFOPClassifier | river.DFOPRegressor):
         known = getattr(model._model.target, "order", ())
         for row, value in zip(frame(X).to_dict("records"), y.tolist(), strict=True):
@@ -67,7 +67,7 @@ def use(model):
     rows = frame(X) if model._model.names else X
     if "text" in model._model.coder.kinds() and not model._model.names:
         rows = mixed(X)
-    time = {"time": 1e6 + np.arange(12.0)} if model.needs_time else {}
+    time = {"time": 1e6 + np.arange(6.0)} if model.needs_time else {}
     if isinstance(model, dfop.DFOPRegressor):
         outputs = [model.predict(rows), model.predict_then_learn(rows, label_of(model, y), **time)]
         if hasattr(model, "experts_"):

@@ -94,3 +94,47 @@ def test_a_series_that_no_change_predicts_says_so():
     X = np.random.default_rng(1).normal(size=(500, 2))
     title = DFOPRegressor().fit(X, np.repeat([1.0, 5.0], 250)).plot().axes[0].get_title(loc="left")
     assert "no-change" in title
+
+
+def test_long_names_that_begin_alike_are_told_apart():
+    names = [f"temperature_of_the_reactor_{k}_in_hall_2" for k in range(50)]
+    X, y = jumping(2400)
+    wide = pd.DataFrame(np.random.default_rng(2).normal(size=(2400, 50)), columns=names)
+    wide[names[:3]] = X.to_numpy()
+    wide.loc[2000:, names[4]] *= 10
+    model = DFOPRegressor(features="linear").fit(wide, y)
+    moved, changed = model.alarms_
+    assert (next(iter(moved.moved)), changed.columns) == (names[1], (names[4],))
+    figure, alarms, weights = model.plot(), model.plot_alarms(), model.plot_weights()
+    told = [text.get_text() for text in figure.axes[0].texts]
+    assert [text for text in told if "…" in text] == [
+        "temperatur…_1_in_hall_2",
+        "temperatur…_4_in_hall_2",
+    ]
+    for shown in (
+        [text.get_text() for text in figure.axes[2].texts],
+        [label.get_text() for label in alarms.get_yticklabels()],
+        [label.get_text() for label in weights.get_yticklabels()],
+    ):
+        assert len(shown) >= 2
+        assert len(set(shown)) == len(shown)
+        assert max(map(len, shown)) <= 24
+
+
+def test_alarms_of_a_single_filter_are_drawn_over_the_columns_that_changed():
+    X, y = jumping()
+    X.loc[2200:, "load"] *= 10
+    model = DFOPRegressor(0.01, monitor=True).fit(X, y)
+    [changed] = [alarm.row for alarm in model.alarms_ if alarm.kind == "inputs"]
+    ax = model.plot_alarms()
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["load"]
+    [mark] = [line for line in ax.lines if line.get_marker() == "s"]
+    assert mark.get_xdata()[0] == changed
+    assert [text.get_text() for text in ax.texts] == ["column changed"]
+
+
+def test_one_row_is_a_point_over_whole_rows():
+    ax = DFOPRegressor().fit([[1.0, 2.0]], [3.0]).plot().axes[0]
+    assert {line.get_marker() for line in lines(ax).values()} == {"o"}
+    ax.figure.draw_without_rendering()
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["0", "1"]

@@ -3,6 +3,7 @@
 import copy
 import pickle
 import warnings
+import zlib
 
 import numpy as np
 import pandas as pd
@@ -75,7 +76,7 @@ class Noise(RegressorMixin, BaseEstimator):
         return self
 
     def predict(self, X):
-        rng = np.random.default_rng(abs(hash(X.tobytes())))
+        rng = np.random.default_rng(zlib.crc32(X.tobytes()))
         return rng.normal(size=len(X))
 
 
@@ -98,11 +99,17 @@ def test_a_perfect_expert_is_followed():
 
 
 def test_noise_costs_at_most_two_percent():
-    X, _ = rows(3000)
-    y = X @ [1.0, -2.0, 0.5] + 0.3 * np.random.default_rng(7).normal(size=len(X))
-    default = DFOPRegressor(features="linear").predict_then_learn(X, y)
-    noisy = DFOPRegressor(features="linear", experts=[Noise()]).predict_then_learn(X, y)
-    assert rmse(noisy, y) < 1.02 * rmse(default, y)
+    """Among the first rows it may cost a stroke of bad luck: there the mean over streams counts."""
+    costs, later = [], []
+    for seed in range(5):
+        X = np.random.default_rng([seed, 1]).normal(size=(3000, 3))
+        y = X @ [1.0, -2.0, 0.5] + 0.3 * np.random.default_rng([seed, 2]).normal(size=len(X))
+        alone = DFOPRegressor(features="linear").predict_then_learn(X, y)
+        noisy = DFOPRegressor(features="linear", experts=[Noise()]).predict_then_learn(X, y)
+        costs.append(rmse(noisy, y) / rmse(alone, y))
+        later.append(rmse(noisy[20:], y[20:]) / rmse(alone[20:], y[20:]))
+    assert np.mean(costs) < 1.02
+    assert max(later) < 1.02
 
 
 def test_the_table_of_experts_names_them():

@@ -84,6 +84,8 @@ def test_it_opens_without_error_or_request(browser, written, window):
         assert seen.page.title() == "<i>$$title$$</i>"
         width = seen.page.evaluate("document.documentElement.scrollWidth")
         assert width <= WINDOWS[window][0], "it has to be scrolled sideways"
+        fits = "all => all.every(table => table.scrollWidth <= table.clientWidth)"
+        assert seen.page.eval_on_selector_all(".scroll", fits), "alarms are cut off"
         smallest = seen.page.eval_on_selector_all(
             "figure svg text", "all => Math.min(...all.map(t => t.getBoundingClientRect().height))"
         )

@@ -279,5 +279,15 @@ def test_a_model_worse_on_average_and_better_squared_is_not_said_to_be_both():
         "absolute": 1.2,
         "no_change_absolute": 1.0,
     }
-    said = verdict_words({"task": "regression", "error": error})
-    assert said.startswith("Where large errors count more, it has 50.0 % less error (squared)")
+    for further in ({}, {"simple_absolute": 1.1}):
+        said = verdict_words({"task": "regression", "error": {**error, **further}})
+        assert said.startswith("Where large errors count more, it has 50.0 % less error (squared)")
+
+
+def test_how_much_is_gained_is_told_of_the_errors_that_the_sentence_before_tells():
+    """Off by 2 where the mean is off by 8: three quarters less, not the 15/16 of the squares."""
+    error = {"overall": 4.0, "no_change": 100.0, "simple_overall": 64.0}
+    absolute = {"absolute": 2.0, "no_change_absolute": 10.0, "simple_absolute": 8.0}
+    said = verdict_words({"task": "regression", "error": error | absolute})
+    assert said.startswith("That is 75.0 % less than the mean so far")
+    assert said.endswith("(squared: 93.8 %).")

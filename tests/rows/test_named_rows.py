@@ -398,6 +398,52 @@ def test_a_lock_can_be_taken_twice_and_keeps_others_out():
         lock.__exit__(None, None, None)
 
 
+def test_who_waits_for_a_lock_has_its_turn():
+    """However often another thread takes it again at once."""
+    lock, stop, rounds = Lock(), threading.Event(), 0
+
+    def again_and_again():
+        nonlocal rounds
+        while not stop.is_set():
+            with lock:
+                time.sleep(0.005)  # ten times as long as someone waits before it is their turn
+                rounds += 1
+
+    thread = threading.Thread(target=again_and_again)
+    thread.start()
+    meanwhile = []
+    try:
+        for _ in range(20):
+            before = rounds
+            with lock:
+                meanwhile.append(rounds - before)
+    finally:
+        stop.set()
+        thread.join()
+    assert max(meanwhile) <= 2  # the round under way, and one if it ended too early
+
+
+def test_all_who_wait_for_a_lock_have_their_turn():
+    lock, stop = Lock(), threading.Event()
+    turns = [0] * 5
+
+    def take_turns(me):
+        while not stop.is_set():
+            with lock:
+                time.sleep(0.001)
+                turns[me] += 1
+
+    threads = [threading.Thread(target=take_turns, args=(me,)) for me in range(len(turns))]
+    for thread in threads:
+        thread.start()
+    while max(turns) < 20 and any(thread.is_alive() for thread in threads):
+        time.sleep(0.001)
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert min(turns) >= 10
+
+
 @pytest.mark.filterwarnings("ignore:more than max_features")
 def test_two_threads_may_share_a_model():
     rows = rows_of(most_names=20, discount=0.9)

@@ -227,3 +227,32 @@ def test_warnings_point_at_the_line_that_reads(tmp_path, kind):
     with pytest.warns(UserWarning, match="2 different values") as said:
         read(source, target="y")
     assert [warning.filename for warning in said] == [__file__]
+
+
+ARFF_ROWS = [
+    (r"""'north, east',"2024-05-01 12:00",1""", ["north, east", "2024-05-01 12:00"]),
+    (r"""'6" pipe', it's ,1""", ['6" pipe', "it's"]),
+    (r"""'it\'s', 'it''s' ,1""", ["it's", "it's"]),
+    (r""""5\" pipe","",1""", ['5" pipe', None]),
+    (r"""'c:\new',' ',1""", [r"c:\new", None]),
+]
+
+
+def test_cells_of_arff_are_quoted_by_either_mark(tmp_path):
+    """As Weka writes them: a cell with a comma, a space or a mark is quoted, marks escaped."""
+    path = tmp_path / "a.arff"
+    header = "@relation r\n@attribute a string\n@attribute b string\n@attribute y real\n@data\n"
+    path.write_text(header + "".join(line + "\n" for line, _ in ARFF_ROWS))
+    ((X, _),) = read(path, target="y", kinds={"a": "text", "b": "text"}).batches()
+    assert X.rows() == [cells for _, cells in ARFF_ROWS]
+
+
+@pytest.mark.parametrize("cell", ["'open", "'done' more", '"open'])
+def test_a_broken_quote_of_arff_is_a_bad_row(tmp_path, cell):
+    path = tmp_path / "a.arff"
+    header = "@relation r\n@attribute a string\n@attribute y real\n@data\n"
+    path.write_text(f"{header}up,1\n{cell},2\ndown,3\n")
+    stream = read(path, target="y", task="regression", bad_rows="skip")
+    ((X, y),) = stream.batches()
+    assert (X.rows(), y.tolist()) == ([["up"], ["down"]], [1.0, 3.0])
+    assert [(row.row, row.text) for row in stream.bad.examples] == [(2, f"{cell},2")]

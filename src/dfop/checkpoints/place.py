@@ -169,7 +169,10 @@ def _difference(path: Path, before: Mapping[str, Any]) -> str | None:
     if digest.hexdigest() != before["sha256"]:
         return f"differs within the first {offset} bytes, which were read"
     if size > int(before["size"]) == offset and not before["ends"] and following not in b"\r\n":
-        return "was read to its end, and its last line goes on now"
+        return (
+            "was read to its end, and its last line goes on now (a run takes the last line as it "
+            "stands: begin when it is whole)"
+        )
     return None
 
 

@@ -36,6 +36,7 @@ from .options import (
 )
 from .problems import StoppedError, fail, in_sentences, say, stopping, usage
 from .progress import Progress, shown
+from .report import write_report
 
 METRICS_SECONDS = 5.0
 HELP = """Learn from files or a pipe in one pass; every row is predicted before its label is seen.
@@ -162,10 +163,8 @@ def _write(run: Run, outputs: Outputs, progress: Progress) -> None:
     run.finish(outputs.model)
     summary = summary_of(run, progress)
     if outputs.report is not None:
-        from dfop.report import write_page  # draws: only where it is asked for
-
-        about = {"source": ", ".join(run.options.sources), "target": run.options.target}
-        write_page(outputs.report, run.history, run.model, about=about)
+        sources, target = run.options.sources, run.options.target
+        write_report(outputs.report, run.history, run.model, sources, target)
     if outputs.metrics is not None:
         _write_metrics(outputs.metrics, summary)
     if outputs.as_json:

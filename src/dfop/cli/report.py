@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -21,6 +22,14 @@ Examples:
   dfop report state --output so-far.html
   dfop report state --json
 """
+
+
+def write_report(path: Path, history: Any, model: Any, sources: Iterable[str], target: str) -> None:
+    """Write the page of a run: the same while it goes on, and at its end."""
+    from dfop.report import write_page  # draws: only where it is asked for
+
+    about = {"source": ", ".join(sources), "target": target}
+    write_page(path, history, model, title=f"{target}: what was learned", about=about)
 
 
 @in_sentences
@@ -45,11 +54,8 @@ def report(
         fail(f"{checkpoint} holds no generation of a run", REFUSED)
     history = history_of(generation)
     if output is not None:
-        from dfop.report import write_page  # draws: only where it is asked for
-
         options = generation.state["options"]
-        about = {"source": ", ".join(options["sources"]), "target": options["target"]}
-        write_page(output, history, model_of(generation), about=about)
+        write_report(output, history, model_of(generation), options["sources"], options["target"])
         say(f"page: {output}")
     if as_json:
         print(json.dumps(history.summary()))

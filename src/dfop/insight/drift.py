@@ -164,7 +164,7 @@ class DriftSpectrum:
         return draw_spectrum(ax, self)
 
     def plot_over_time(self, ax: Axes | None = None) -> Axes:
-        """Draw the recommended forgetting factor along the stream.
+        """Draw the forgetting factor that the formula gives along the stream.
 
         Parameters
         ----------
@@ -179,7 +179,7 @@ class DriftSpectrum:
         --------
         >>> spectrum = drift_spectrum([0.0, 0.01, 0.1], np.ones((200, 3)), 10, weights=2)
         >>> spectrum.plot_over_time().get_ylabel()
-        'recommended mu, per row'
+        "the formula's mu, per row"
         """
         return draw_over_time(ax, self)
 

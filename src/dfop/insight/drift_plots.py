@@ -77,8 +77,9 @@ def _legend(ax: Axes, drift: DriftSpectrum) -> None:
 
 
 def draw_over_time(ax: Axes | None, drift: DriftSpectrum) -> Axes:
-    """Draw the formula's forgetting factor along the stream."""
+    """Draw the formula's forgetting factor along the stream, under the verdict on it."""
     ax = draw_lines(ax, drift.rows, [("mu*", drift.mu_over_time)], [])
-    ax.set_ylabel("recommended mu, per row")
+    ax.set_title(f"Drift along the stream: {drift.verdict.short}", loc="left", fontsize=10)
+    ax.set_ylabel("the formula's mu, per row")
     ax.set_ylim(bottom=0)
     return ax

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,7 @@ from .plotting import (
     name_ends,
     panels,
 )
+from .short_names import short_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,7 +38,6 @@ MOST_WEIGHTS = 12
 MOST_POINTS = 200
 MOST_WINDOWS = 32
 MOST_LINES = 6
-LONGEST_NAME = 24
 
 
 class Effects(NamedTuple):
@@ -75,7 +76,8 @@ def draw_errors(ax: Axes, model: Model, alarms: list[Alarm]) -> Axes:
     if len(rows):
         curves = [(name, means[:, k]) for name, k in lines.items()]
         draw_lines(ax, rows, curves, settled=float(rows[-1]) / 20, loss=True)
-    mark_alarms(ax, [(alarm.row, _name_of(alarm)) for alarm in alarms])
+    short = _short(model, alarms)
+    mark_alarms(ax, [(a.row, next((short[name] for name in _named(a)), "")) for a in alarms])
     count = len(alarms)
     found = "no sudden change" if count == 0 else f"{count} sudden change{'s' * (count > 1)}"
     told = _against_no_change(errors["mean"], best, last)
@@ -127,6 +129,7 @@ def _room_on_log(ax: Axes) -> None:
 
 def _along_rows(ax: Axes, model: Model) -> None:
     ax.set_xlim(0, max(model.monitor.rows if model.monitor else 1, 1))
+    ax.locator_params(axis="x", integer=True)
     ax.xaxis.set_major_formatter("{x:,.0f}")
     ax.set_xlabel("rows")
 
@@ -161,11 +164,11 @@ def draw_weights_over_past(ax: Axes, model: Model) -> Axes:
         [_added(bank.coefficients(k)[0][model.counted_outputs]) * spread for k in experts]
     )
     order = np.argsort(-np.abs(effects).max(axis=0), kind="stable")[:MOST_LINES]
-    ends = []
+    ends, short = [], short_names(names)
     for at, j in enumerate(order):
         colour = COLOURS[at % len(COLOURS)]
         ax.plot(back, effects[:, j], "o-", color=colour, markersize=3.5, linewidth=1.4)
-        ends.append((names[j][:LONGEST_NAME], float(effects[-1, j]), colour))
+        ends.append((short[names[j]], float(effects[-1, j]), colour))
     ax.axhline(0, color=GREY, linewidth=0.6, zorder=0)
     ax.set_xscale("log")
     ax.invert_xaxis()
@@ -189,7 +192,8 @@ def draw_weights(ax: Axes | None, model: Model) -> Axes:
         ax.hlines(at, effects.before[order], effects.now[order], color=GREY, linewidth=1.2)
         ax.plot(effects.before[order], at, "o", color="white", markeredgecolor=GREY, markersize=6)
     ax.plot(effects.now[order], at, "o", color=COLOURS[0], markersize=7)
-    ax.set_yticks(at, [effects.names[j][:LONGEST_NAME] for j in order], parse_math=False)
+    short = short_names(effects.names)
+    ax.set_yticks(at, [short[effects.names[j]] for j in order], parse_math=False)
     ax.set_ylim(-0.6, max(len(order) - 0.4, 0.6))
     ax.set_xlabel(effects.unit)
     told = "now (filled), and over the longer past (open)" if effects.before is not None else "now"
@@ -199,37 +203,56 @@ def draw_weights(ax: Axes | None, model: Model) -> Axes:
 
 
 def draw_alarms(ax: Axes | None, model: Model, alarms: list[Alarm]) -> Axes:
-    """Draw alarms along the stream over the features whose weights moved."""
-    names = list(dict.fromkeys(name for alarm in reversed(alarms) for name in _clear(alarm)))
-    names = names[:MOST_WEIGHTS][::-1]
+    """Draw alarms along the stream over the weights that moved and the columns that changed."""
+    names = list(dict.fromkeys(name for alarm in reversed(alarms) for name in _named(alarm)))
+    names, short = names[:MOST_WEIGHTS][::-1], _short(model, alarms)
     ax = axes_or_new(ax, height=1.6 + 0.3 * len(names))
     mark_alarms(ax, [(alarm.row, "") for alarm in alarms])
     for alarm in alarms:
-        for name, z in _clear(alarm).items():
+        for name, z in _named(alarm).items():
             if name in names:
-                colour = COLOURS[0] if z > 0 else COLOURS[3]
-                size = min(4 + 2 * np.log2(abs(z)), 14)
-                ax.plot([alarm.row], [names.index(name)], "o", color=colour, markersize=size)
-    ax.set_yticks(range(len(names)), [name[:LONGEST_NAME] for name in names], parse_math=False)
+                ax.plot([alarm.row], [names.index(name)], **_mark_of(z))
+    ax.set_yticks(range(len(names)), [short[name] for name in names], parse_math=False)
     ax.set_ylim(-0.6, max(len(names) - 0.4, 0.6))
-    ax.set_xlim(0, max(model.monitor.rows if model.monitor else 1, 1))
-    ax.xaxis.set_major_formatter("{x:,.0f}")
-    ax.set_xlabel("rows")
-    if names:
-        name_ends(ax, [("up", len(names) - 1.0, COLOURS[0]), ("down", -0.4, COLOURS[3])])
+    _along_rows(ax, model)
+    _name_marks(ax, [z for alarm in alarms for z in _named(alarm).values()])
     count = len(alarms)
-    found = "No sudden change was found" if count == 0 else f"{count} alarms, and what moved"
-    ax.set_title(found if count != 1 else "One alarm, and what moved", loc="left", fontsize=10)
+    found = "No sudden change was found" if count == 0 else f"{count} alarms, and what changed"
+    ax.set_title(found if count != 1 else "One alarm, and what changed", loc="left", fontsize=10)
     return ax
+
+
+def _mark_of(z: float | None) -> dict[str, Any]:
+    """Return how a weight that moved by z standard errors, or a column that changed, is drawn."""
+    if z is None:
+        return {"marker": "s", "color": COLOURS[2], "markersize": 8}
+    colour = COLOURS[0] if z > 0 else COLOURS[3]
+    return {"marker": "o", "color": colour, "markersize": min(4 + 2 * np.log2(abs(z)), 14)}
+
+
+def _name_marks(ax: Axes, drawn: list[float | None]) -> None:
+    """Name the kinds of marks that are there, right of the axes, from above."""
+    there = [
+        ("weight up", COLOURS[0], any(z is not None and z > 0 for z in drawn)),
+        ("weight down", COLOURS[3], any(z is not None and z < 0 for z in drawn)),
+        ("column changed", COLOURS[2], any(z is None for z in drawn)),
+    ]
+    top = ax.get_ylim()[1]
+    name_ends(ax, [(name, top, colour) for name, colour, is_there in there[::-1] if is_there])
 
 
 def _clear(alarm: Alarm) -> dict[str, float]:
     return {name: z for name, z in alarm.moved.items() if abs(z) > 3}
 
 
-def _name_of(alarm: Alarm) -> str:
-    """Return the column that changed, or whose weight moved most."""
-    return next(iter(alarm.columns or _clear(alarm)), "")[:LONGEST_NAME]
+def _named(alarm: Alarm) -> Mapping[str, float | None]:
+    """Return the columns that changed, or the weights that moved clearly, in standard errors."""
+    return dict.fromkeys(alarm.columns) if alarm.columns else _clear(alarm)
+
+
+def _short(model: Model, alarms: list[Alarm]) -> dict[str, str]:
+    """Return how names are written, the same in every picture of a model."""
+    return short_names([*model.weight_names(), *(name for a in alarms for name in _named(a))])
 
 
 def _effects(model: Model) -> Effects:

@@ -191,7 +191,10 @@ def draw_lines(
     ends = []
     for name, values in lines:
         colour = COLOURS[len(named_lines(ax)) % len(COLOURS)]
-        ax.plot(x, values, color=colour, linewidth=1.5, label=name)
+        point = "o" if len(x) == 1 else ""
+        ax.plot(
+            x, values, marker=point, color=colour, linewidth=1.5, label=name, clip_on=len(x) > 1
+        )
         finite = np.flatnonzero(np.isfinite(values))
         if len(finite):
             ends.append((name, float(values[finite[-1]]), colour))

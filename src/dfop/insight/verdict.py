@@ -115,8 +115,9 @@ def judge(
         return _measured(forgetting, errors, doubt, alarms)
     reach = 1.1 + 2.0 / np.sqrt(periods)  # a tenth for weights that stand still
     words = (
-        f"believe it: noise and steady drift explain the errors (misfit {misfit:.2g}); a memory of "
-        f"about {1 / fitted:,.0f} rows suits, of which the stream had {periods:,.0f}"
+        f"believe it: noise and steady drift explain the errors (misfit "
+        f"{_two_digits(misfit)}); a memory of about {1 / fitted:,.0f} rows suits, of which the "
+        f"stream had {periods:,.0f}"
     )
     jumps = f", {alarms:,} sudden change{'s' * (alarms > 1)} counted in" if alarms else ""
     short = f"steady drift, a memory of {1 / fitted:,.0f} rows suits{jumps}"
@@ -128,13 +129,17 @@ def _doubt(fitted: float, largest: float, misfit: float, periods: float) -> str 
     if misfit > LARGEST_MISFIT:
         return (
             "the errors are not those of noise and steady drift "
-            f"(misfit {misfit:.2g}, chance allows {LARGEST_MISFIT})"
+            f"(misfit {_two_digits(misfit)}, chance allows {LARGEST_MISFIT})"
         )
     if fitted > largest:
         return f"its mu = {fitted:.2g} is beyond {largest:.2g}, up to which it holds"
     if periods < FEWEST_PERIODS:
         return f"the stream had {periods:.0f} of its periods, fewer than {FEWEST_PERIODS}"
     return None
+
+
+def _two_digits(misfit: float) -> str:
+    return f"{float(f'{misfit:.2g}'):,g}"
 
 
 def _measured(forgetting: Array, errors: Array, doubt: str, alarms: int) -> Verdict:

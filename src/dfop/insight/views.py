@@ -168,7 +168,7 @@ class Insight:
     @property
     def outliers_(self) -> int:
         """Rows far out of the others after which all was as before: no alarm rang for them."""
-        monitor = self._bank_model("outliers_").monitor
+        monitor = monitor_of(self.__dict__.get("_model"), "outliers_")
         if not isinstance(monitor, NumberMonitor):
             raise AttributeError("outliers_ are counted of numbers; a label is just wrong or not")
         return monitor.watch.outliers
@@ -236,7 +236,7 @@ class Insight:
             return draw_weights(ax, model)
 
     def plot_alarms(self, ax: Axes | None = None) -> Axes:
-        """Draw the alarms along the stream, over the features whose weights moved.
+        """Draw the alarms along the stream, over the weights that moved and columns that changed.
 
         Parameters
         ----------

@@ -67,7 +67,7 @@ def headline(title: str, summary: dict[str, Any]) -> str:
     cards = [
         (f"{what} now (last {window:,} rows)", "error.now", write, True),
         (f"{what} overall", "error.overall", write, True),
-        ("No-change, overall", "error.no_change", write, False),
+        (f"No-change: {_last(summary)}", "error.no_change", write, False),
         (
             f"{summary['error']['simple'].capitalize()}, overall",
             "error.simple_overall",
@@ -115,7 +115,7 @@ def error_section(history: History, summary: dict[str, Any]) -> str:
     write = percent if classes else number
     rows = [
         ("model", "error.now", "error.overall"),
-        ("no-change: the last label again", "error.no_change_now", "error.no_change"),
+        (f"no-change: {_last(summary)}", "error.no_change_now", "error.no_change"),
         (
             "majority: the commonest label so far" if classes else "the mean so far",
             "error.simple_now",
@@ -188,8 +188,8 @@ def alarm_section(summary: dict[str, Any]) -> str:
         "given in standard errors of a weight.</p>"
         '<div class="scroll"><table><tr><th class="number">row</th>'
         f"{'<th>about when</th>' if timed else ''}"
-        f'<th class="number">since about row</th><th>weights that moved</th></tr>{rows}</table>'
-        "</div></section>"
+        '<th class="number since">since about row</th><th>weights that moved</th></tr>'
+        f"{rows}</table></div></section>"
     )
 
 
@@ -197,15 +197,20 @@ def _alarm_row(alarm: dict[str, Any], timed: bool) -> str:
     clear = {name: z for name, z in alarm["moved"].items() if abs(z) > 3}
     moved = ", ".join(f"<q>{marked_up(name, 40)}</q> {z:+.1f}" for name, z in clear.items())
     when = (
-        f"<td class=when>{marked_up('' if alarm['time'] is None else alarm['time'])}</td>"
+        f"<td class=when>{marked_up('' if alarm['time'] is None else _moment(alarm['time']))}</td>"
         if timed
         else ""
     )
     return (
         f'<tr><td class="number">{alarm["row"]:,}</td>{when}'
-        f'<td class="number">{alarm["began"]:,}</td>'
+        f'<td class="number since">{alarm["began"]:,}</td>'
         f"<td>{moved or 'no single weight clearly'}</td></tr>"
     )
+
+
+def _moment(time: Any) -> str:
+    """Return a time as the page writes it elsewhere."""
+    return str(time).replace("T", " ")
 
 
 def feature_section(history: History, summary: dict[str, Any]) -> str:
@@ -307,7 +312,7 @@ def facts_section(about: dict[str, Any], summary: dict[str, Any]) -> str:
     Examples
     --------
     >>> facts_section({"source": "a<b.csv"}, History("regression").summary())[:81]
-    '<section><h2>What was learned</h2><dl class="facts"><dt>source</dt><dd>a&lt;b.csv'
+    '<section><h2>Source and model</h2><dl class="facts"><dt>source</dt><dd>a&lt;b.csv'
     """
     facts = {str(name): str(value) for name, value in list(about.items())[:MOST_FACTS]}
     facts["task"] = summary["task"]
@@ -315,7 +320,7 @@ def facts_section(about: dict[str, Any], summary: dict[str, Any]) -> str:
         facts["classes"] = f"{summary['classes']:,}"
     if summary["time"]:
         facts["time of the rows"] = f"{summary['time']['first']} to {summary['time']['last']}"
-    return f"<section><h2>What was learned</h2>{_facts(facts)}</section>"
+    return f"<section><h2>Source and model</h2>{_facts(facts)}</section>"
 
 
 def speed_section(history: History, peak: float | None, model_bytes: float | None) -> str:
@@ -373,6 +378,11 @@ def marked_up_lines(text: str) -> str:
     """
     lines = [re.split(r"\s{2,}", line.strip(), maxsplit=1) for line in text.splitlines()[:40]]
     return _facts({name: "".join(value) for name, *value in lines})
+
+
+def _last(summary: dict[str, Any]) -> str:
+    """Return what no-change says."""
+    return f"the last {'label' if summary['task'] == 'classification' else 'value'} again"
 
 
 def _about(period: float | None) -> str:

@@ -41,19 +41,21 @@ def error_words(summary: dict[str, Any]) -> str:
 def verdict_words(summary: dict[str, Any]) -> str:
     """Say whether the model is worth it: its error against the better of its two rivals.
 
+    Numbers are compared by how far they are off, which is what the sentence before tells, and by
+    squared errors, which is what the model makes small.
+
     Examples
     --------
     >>> from dfop.report import History
     >>> history = History("regression")
     >>> history.add([0.0, 2.0, 0.0, 2.0], [0.0, 2.0, 0.0, 1.0])
     >>> verdict_words(history.summary())
-    'That is 88.9 % less error than the mean so far, the better of two simple rivals.'
+    'That is 82.7 % less than the mean so far, the better of two simple rivals (squared: 88.9 %).'
     """
     error = summary["error"]
     overall = error["overall"]
     name = "the majority class" if summary["task"] == "classification" else "the mean so far"
-    rivals = {"no-change": error["no_change"], name: error["simple_overall"]}
-    known = {rival: value for rival, value in rivals.items() if value is not None}
+    known = _known({"no-change": error["no_change"], name: error["simple_overall"]})
     if overall is None or not known:
         return "There are too few rows to compare it with simple rivals."
     best = min(known, key=lambda rival: known[rival])
@@ -62,22 +64,27 @@ def verdict_words(summary: dict[str, Any]) -> str:
         return f"No model can do better than {best} here: it makes no error."
     gain = 1.0 - overall / least
     better = f"the better of {'two' if len(known) == 2 else 'the known'} simple rivals"
-    if gain > 0 and _seems_worse(error):
+    if gain == 0:
+        return f"That is as good as {best}, {better}."
+    if gain < 0:
+        more = f"{percent(-gain)} more error{'' if error.get('absolute') is None else ' (squared)'}"
+        return f"That is {more} than {best}, {better}: the model is not worth it."
+    absolute = error.get("absolute")
+    off = _known({"no-change": error.get("no_change_absolute"), name: error.get("simple_absolute")})
+    if absolute is None or not off:
+        return f"That is {percent(gain)} less error than {best}, {better}."
+    nearest = min(off, key=lambda rival: off[rival])
+    if absolute >= off[nearest]:  # the mean absolute error says the opposite of the squared one
         return (
             f"Where large errors count more, it has {percent(gain)} less error (squared) than "
             f"{best}, {better}."
         )
-    if gain > 0:
-        return f"That is {percent(gain)} less error than {best}, {better}."
-    if gain == 0:
-        return f"That is as good as {best}, {better}."
-    return f"That is {percent(-gain)} more error than {best}, {better}: the model is not worth it."
+    less = percent(1.0 - absolute / off[nearest])
+    return f"That is {less} less than {nearest}, {better} (squared: {percent(gain)})."
 
 
-def _seems_worse(error: dict[str, Any]) -> bool:
-    """Whether the mean absolute error says the opposite of the squared one."""
-    rival = error.get("no_change_absolute")
-    return rival is not None and error["absolute"] is not None and error["absolute"] >= rival
+def _known(errors: dict[str, float | None]) -> dict[str, float]:
+    return {rival: error for rival, error in errors.items() if error is not None}
 
 
 def forgetting_words(summary: dict[str, Any], moving: bool) -> str:

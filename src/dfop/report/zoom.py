@@ -103,6 +103,7 @@ def _figure(history: History, along: Any, title: str, unit: str, **kwargs: Any) 
     plot.toolbar.logo = None
     plot.outline_line_color = None
     plot.xaxis.formatter = models.NumeralTickFormatter(format="0,0")
+    plot.xaxis.ticker = models.BasicTicker(desired_num_ticks=4)  # more run into each other
     plot.xaxis.axis_label = "rows"
     plot.yaxis.axis_label = unit
     plot.axis.minor_tick_line_color = None

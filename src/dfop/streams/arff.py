@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterable, Iterator
 
 from dfop.streams.errors import DataError
 
+_CELL = re.compile(r"""\s*(?:'((?:[^'\\]|\\.|'')*)'|"((?:[^"\\]|\\.|"")*)"|([^,]*?))\s*(,|$)""")
+_ESCAPED = re.compile(r"""\\(['"\\%])|(['"])\2""")
 _ATTRIBUTE = re.compile(r"@attribute\s+('[^']*'|\"[^\"]*\"|\S+?)\s*(\{.*\}|\s\S.*)$", re.IGNORECASE)
 
 
@@ -74,8 +75,8 @@ def row_cells(line: str, width: int) -> list[str]:
 
     Examples
     --------
-    >>> row_cells("1, 'a b',?", 3)
-    ['1', 'a b', '?']
+    >>> row_cells('1, "a, b", c d,?', 4)
+    ['1', 'a, b', 'c d', '?']
     """
     if line.startswith("{"):
         raise ValueError("sparse rows are not supported; convert the file to dense ARFF or CSV")
@@ -90,7 +91,16 @@ def row_cells(line: str, width: int) -> list[str]:
 
 
 def _split(line: str) -> list[str]:
-    quote = next((mark for mark in "\"'" if mark in line), None)
-    if quote is None:
+    if '"' not in line and "'" not in line:
         return line.split(",")
-    return next(csv.reader([line], quotechar=quote, skipinitialspace=True))
+    cells, at, more = [], 0, ","
+    while more:
+        cell = _CELL.match(line, at)
+        assert cell is not None  # whatever comes is a cell, if only an unquoted one
+        single, double, plain, more = cell.groups()
+        if plain and plain[0] in "'\"":
+            raise ValueError("a quote is not closed, or text follows it; mend or remove the row")
+        quoted = double if single is None else single
+        cells.append(plain if quoted is None else _ESCAPED.sub(r"\1\2", quoted))
+        at = cell.end()
+    return cells

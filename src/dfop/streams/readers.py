@@ -12,8 +12,8 @@ from typing import Any, Literal
 
 from dfop.rows.cells import reads_as_number
 from dfop.streams.bad_rows import BadRows, FurtherRows, Mode
-from dfop.streams.csv_source import CsvSource
-from dfop.streams.errors import DataError, UnknownColumnError, warn
+from dfop.streams.csv_source import WRONG_CELLS, CsvSource
+from dfop.streams.errors import BadRowsError, DataError, UnknownColumnError, warn
 from dfop.streams.layout import Kind, Layout, decide
 from dfop.streams.several_files import SeveralFiles
 from dfop.streams.sources import Source, open_raw, open_source
@@ -21,6 +21,7 @@ from dfop.streams.stream import BatchRows, Stream, Task, TimedRows
 from dfop.streams.tally import Tally
 
 _NO_NAME = re.compile(r"|Unnamed: \d+")
+_NO_HEADER = "The first line names no columns: remove all lines before the one that does"
 ENOUGH = 100
 """Rows of a pipe from which it is said that a target has one value."""
 
@@ -239,9 +240,26 @@ def _refuse_nothing(source: Source, features: list[str], targets: list[str]) -> 
             gaps=True,
             chosen=False,
         )
-        for _ in source.pieces(layout, BadRows()):
-            pass  # says what is wrong with the first
+        try:
+            for _ in source.pieces(layout, BadRows()):
+                pass  # says what is wrong with the first
+        except BadRowsError as error:
+            if source.seen > 1:
+                raise _of_all(error, source) from None
+            raise
         raise DataError("none of the first rows is good", source=source.name)
+
+
+def _of_all(first: BadRowsError, source: Source) -> BadRowsError:
+    """Say of all first rows that they are bad, and why: leaving one out is no remedy."""
+    odd = first.kind == WRONG_CELLS
+    return BadRowsError(
+        f"none of the first {source.seen:,} rows is good; row 1: {first.problem}",
+        source=source.name,
+        column=first.column,
+        remedy="Check that the header fits the rows" if odd else first.remedy,
+        kind=first.kind,
+    )
 
 
 def _refuse_one_value(source: Source, layout: Layout, counted: Callable[..., Tally]) -> None:
@@ -309,7 +327,7 @@ def _chosen(
                 source=source.name,
                 column=column,
                 columns=source.names,
-                remedy=_header_remedy(source),
+                remedy=_header_remedy(source, column),
             )
     leaks = [column for column in chosen if column in targets]
     if leaks:
@@ -345,19 +363,20 @@ def _nameless(source: Source, spoken_of: set[str | None]) -> set[str]:
     return found
 
 
-def _header_remedy(source: Source) -> str | None:
+def _header_remedy(source: Source, wanted: str) -> str | None:
     """Say what seems to be wrong with the first line of a CSV file that should name columns."""
     if not isinstance(source, CsvSource):
         return None
     first = source.names[0]
     if first.startswith(("#", "sep=")):
-        return "The first line names no columns: remove all lines before the one that does"
-
+        return _NO_HEADER
     if any(reads_as_number(name) for name in source.names):
         return "The first line seems to be a row: write a line before it that names the columns"
     found = max(";\t|, ", key=first.count)
     if len(source.names) != 1 or found not in first:
         return None
+    if found == " " and wanted not in first.split():  # words, not names
+        return _NO_HEADER if source.good < source.seen else None
     return f"The cells seem to be separated by {found!r}: pass separator={found!r}"
 
 
