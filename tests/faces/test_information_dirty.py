@@ -1,6 +1,7 @@
 """Rows as they come: the merged model is the sequential learner's, or it is refused."""
 
 import numpy as np
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -122,3 +123,18 @@ def test_never_silently_different(seed, n, kinds, m, mu, clock, head, cap):
     )  # fmt: skip
     fade = (time[-1] - time) / remembered if clock else -np.log1p(-mu) * np.arange(n)[::-1]
     check(merged, one, X, y, np.exp(-0.5 * fade))
+
+
+@pytest.mark.parametrize("silent", [200, 250, 262])
+def test_a_weight_that_only_faint_rows_tell_is_refused(silent):
+    """Without a cap it stays, and beside rows that count its rows are lost to rounding."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(300, 2))
+    X[300 - silent :, 1] = 0.0
+    y = X.sum(axis=1) + rng.normal(size=300)
+    merged, one = merged_and_sequential(X, y, 0.2, 1, rng, cap=None)
+    assert one.limited_rows_ == 0
+    assert merged.limited
+    merged, one = merged_and_sequential(X[:, :1], y, 0.2, 1, rng, cap=None)
+    assert not merged.limited
+    check(merged, one, X[:, :1], y, np.ones(300))

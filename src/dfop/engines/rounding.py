@@ -21,7 +21,7 @@ from .information import Summary
 from .triangle import inverse, triangle
 
 CLOSE = 1e-9
-"""As near as weights have to be, by what their columns add to predictions of remembered rows."""
+"""As near as weights have to be, in themselves and by what their columns add to predictions."""
 _UNIT = np.finfo(np.float64).eps / 2.0
 
 
@@ -56,7 +56,8 @@ def undetermined(summary: Summary, rows: Summary, intercept: bool) -> NDArray[np
         # how far columns are from their means, where the constant stands for these
         spread = np.linalg.norm(triangle(rows.factor[:, at])[int(intercept) :], axis=0)
         spread = spread[:, np.newaxis]
-        safe = error * spread <= CLOSE * length
+        largest = np.maximum(np.abs(w).max(axis=0, initial=0.0), 1.0)
+        safe = (error * spread <= CLOSE * length) & (error <= CLOSE * largest)
     found[at] = ~safe.all(axis=1)
     if intercept:
         found[0] = False

@@ -58,8 +58,8 @@ def fit(
     forgetting : float or rule
         mu, `dfop.period` or `dfop.half_life`.
     on_cap : {"raise", "sequential"}, default="raise"
-        What to do where a limit of the learner acted, or may have, so that parts cannot be merged:
-        raise `dfop.LimitError`, or let all rows pass through one task.
+        What to do where a limit of the learner acted, or may have, or rounding decides, so that
+        parts cannot be merged: raise `dfop.LimitError`, or let all rows pass through one task.
     labels : bool, default=False
         Whether the target is a class.
     fit_intercept, prior_variance, cap
