@@ -173,6 +173,18 @@ def test_codes_that_begin_with_zeros_are_noted(tmp_path):
     assert "begin with 0" not in run("learn", path, "-t", "price", "--text", "zip", *FIXED).stderr
 
 
+def test_a_target_of_many_whole_numbers_is_said_to_be_classes(tmp_path):
+    path = tmp_path / "rows.csv"
+    for different, noted in ((10, False), (11, True)):
+        path.write_text(with_first([5 + t % different for t in range(200)], "sold"))
+        outcome = run("learn", path, "-t", "sold", *FIXED)
+        assert outcome.exit_code == 0
+        assert ("11 different whole numbers" in outcome.stderr) == noted
+        assert ("--task regression" in outcome.stderr) == noted
+    for task in ("regression", "classification"):
+        assert "whole" not in run("learn", path, "-t", "sold", "--task", task, *FIXED).stderr
+
+
 def test_the_unit_of_times_is_said_where_it_is_not_seconds(tmp_path):
     path = tmp_path / "rows.csv"
     given = ("-t", "price", "--time", "at", "--forgetting", "half-life=1h")

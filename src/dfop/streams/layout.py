@@ -21,7 +21,8 @@ from dfop.streams.tally import MANY_LABELS, MOST, TOO_MANY_LABELS, Tally
 Kind: TypeAlias = Literal["number", "text"]
 SAMPLE = 10_000
 """Rows from which columns are judged."""
-# Numbers such as 0.0 and 1.0, so few of them, may be classes that went through a table of floats.
+# Numbers such as 0.0 and 1.0, so few of them, may be classes that went through a table of floats;
+# more whole numbers than that may be counts.
 FEW_LABELS = 10
 # From so many cells on something can be said of how often they differ.
 ENOUGH = 100
@@ -159,6 +160,8 @@ def task_of(column: str, counts: Tally, source: str) -> Task:
             )
         if fractions and counts.distinct_whole <= MANY_LABELS:
             raise unclear(f"{fractions} of {counts.numbers} numbers have fractions, the rest none")
+        if not fractions:
+            _warn_of_counts(column, counts, source)
         return "regression" if fractions else "classification"
     if counts.most(counts.moments) or counts.most(counts.others):
         raise DataError(
@@ -196,6 +199,16 @@ def _warn_of_float_classes(column: str, counts: Tally, source: str) -> None:
             f"{source}, column {column!r}: the target has {counts.distinct} different values, "
             f"such as {counts.names[0]}, and is learned as numbers. If they are classes, pass "
             "task='classification'",
+        )
+
+
+def _warn_of_counts(column: str, counts: Tally, source: str) -> None:
+    """Say that many different whole numbers are taken as classes: they may count something."""
+    if counts.distinct_whole > FEW_LABELS:
+        warn(
+            f"{source}, column {column!r}: the target has {counts.distinct_whole} different whole "
+            f"numbers, such as {counts.names[0]}, and is learned as classes. If they are counts or "
+            "amounts, pass task='regression'",
         )
 
 
