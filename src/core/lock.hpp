@@ -9,6 +9,7 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <condition_variable>
@@ -58,6 +59,8 @@ private:
 
     // Until it is free, or was kept for this thread.
     void wait(std::thread::id self) {
+        forget_other_processes();
+        process_ = getpid();
         Waiting mine{self, Clock::now(), nullptr};
         Waiting** last = &first_;
         while (*last) last = &(*last)->next;
@@ -77,14 +80,22 @@ private:
     }
 
     void wake() {
+        forget_other_processes();
+        if (!first_) return;
         if (Clock::now() - first_->since >= kPatience) owner_ = first_->thread;
         const std::scoped_lock guard(mutex_);
         ++left_;
         changed_.notify_all();
     }
 
+    // A process that was forked has none of the threads that waited.
+    void forget_other_processes() {
+        if (first_ && process_ != getpid()) first_ = nullptr;
+    }
+
     std::thread::id owner_;
     std::size_t depth_ = 0;
+    pid_t process_ = 0;         // in which threads wait
     Waiting* first_ = nullptr;  // who has waited longest
     std::mutex mutex_;
     std::condition_variable changed_;

@@ -5,7 +5,9 @@ import datetime
 import decimal
 import fractions
 import inspect
+import os
 import pickle
+import signal
 import threading
 import time
 
@@ -442,6 +444,29 @@ def test_all_who_wait_for_a_lock_have_their_turn():
     for thread in threads:
         thread.join()
     assert min(turns) >= 10
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # Python tells of the threads
+def test_a_forked_process_keeps_nothing_for_those_who_waited():
+    lock = Lock()
+
+    def other():
+        with lock:
+            pass
+
+    with lock:
+        thread = threading.Thread(target=other)
+        thread.start()
+        time.sleep(0.05)  # it waits, and would be next
+        child = os.fork()
+        if child == 0:
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            signal.alarm(10)  # rather than to wait for ever
+    if child == 0:
+        with lock:
+            os._exit(0)
+    thread.join()
+    assert os.waitpid(child, 0)[1] == 0
 
 
 @pytest.mark.filterwarnings("ignore:more than max_features")
