@@ -149,14 +149,16 @@ void Additive::rebin(const Bins::Moves& moves, const Bins& bins) {
 }
 
 // Every cell takes the weights and the variance of where it comes from; a part comes from where its
-// middle bin does.
+// middle bin does, or its first one, if that lies behind the middle: of few bins some parts have one.
 void Additive::move_column(std::size_t j, const std::uint8_t* from, std::size_t bins) {
     const std::size_t first = first_cell(j), parts = std::min(bins, kParts);
     std::array<std::size_t, kColumnCells> source;
     std::iota(source.begin(), source.end(), std::size_t{0});
     for (std::size_t b = 0; b < bins; ++b) source[b] = from[b];
     for (std::size_t c = 0; c < parts; ++c) {
-        const std::size_t middle = bins > kParts ? (2 * c + 1) * bins / (2 * kParts) : c;
+        const std::size_t first_bin = (c * bins + kParts - 1) / kParts;
+        const std::size_t middle =
+            bins > kParts ? std::max((2 * c + 1) * bins / (2 * kParts), first_bin) : c;
         source[Bins::kBins + c] = Bins::kBins + part_of(j, from[middle]);
     }
     const std::vector<double> variances(variances_.begin() + first,

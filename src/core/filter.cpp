@@ -185,7 +185,7 @@ DFOP_INLINE std::size_t Filter::pass_time(const Rows& rows, std::size_t start, s
 // grows by no more than the past fades. Asked once a chunk, so that counting is seldom paid for.
 DFOP_INLINE bool Filter::may_reach_caps(const Workspace& space, std::size_t rows,
                                         const Counters& first) const {
-    // A row alone would wait for the division by itself.
+    // Behind a row alone there is nothing, and it would wait for the division.
     const double more = rows > 1 ? counters_.faded / first.faded : 1.0;
     const double growth = space.growth[0] * more * (1.0 + 1e-9);
     const bool walks = std::any_of(space.walk, space.walk + rows, [](double q) { return q > 0.0; });

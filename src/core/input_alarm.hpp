@@ -6,9 +6,10 @@
 // (given_others.hpp): its level, and the last block. With mean and mean deviation of f over about 64 blocks,
 //     z = (f - mean) / (1.25 mean|dev|),   M = max(M (1 - 1/256), |z|),
 // a block is odd if |z| > max(C, 1.5 M), C = 6 + 1.3 ln(max(d, 5) / 5) for d columns: M is what was
-// normal, so that walks, bursts and seasons ring once at most; a block beyond half of that enters M once the
-// next one has not gone on in the same way. Two odd blocks running, on the same side, ring. Then the new state is normal. A row counts as at most 20 times as far from the level as rows are as
-// a rule: one wild value is no odd block, and does not make a column deaf.
+// normal, so that walks, bursts and seasons ring once at most; a block beyond half of that limit enters M
+// only once the next one has not gone on in the same way. Two odd blocks running, on the same side, ring.
+// Then the new state is normal. A row counts as at most 20 times as far from the level as rows are as a
+// rule: one wild value is no odd block, and does not make a column deaf.
 #pragma once
 
 #include <algorithm>

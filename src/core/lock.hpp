@@ -88,9 +88,11 @@ private:
         changed_.notify_all();
     }
 
-    // A process that was forked has none of the threads that waited.
+    // A process that was forked has none of the threads that waited, not even the one that is next.
     void forget_other_processes() {
-        if (first_ && process_ != getpid()) first_ = nullptr;
+        if (!first_ || process_ == getpid()) return;
+        first_ = nullptr;
+        if (depth_ == 0) owner_ = std::thread::id();
     }
 
     std::thread::id owner_;

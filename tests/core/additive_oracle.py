@@ -67,7 +67,9 @@ class OracleAdditive:
         copy = lambda cells, k: list(cells.get(k, self.fresh()))  # noqa: E731
         self.fine[j] = {b: copy(fine, source[b]) for b in range(now)}
         parts = range(min(now, PARTS))
-        middles = parts if now <= PARTS else [(2 * c + 1) * now // (2 * PARTS) for c in parts]
+        inside = [[b for b in range(now) if self.part(b, now) == c] for c in parts]
+        middles = [max((2 * c + 1) * now // (2 * PARTS), bins[0]) for c, bins in enumerate(inside)]
+        middles = parts if now <= PARTS else middles
         self.coarse[j] = {
             c: copy(coarse, self.part(source[b], before))
             for c, b in zip(parts, middles, strict=True)

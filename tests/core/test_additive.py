@@ -114,6 +114,18 @@ def test_it_goes_on_from_its_state(case):
     assert bits(restored) == bits(bank)
 
 
+@pytest.mark.parametrize("values", range(2, 33))
+def test_bins_that_are_drawn_as_they_were_change_nothing(values):
+    rng = np.random.default_rng(values)
+    x = rng.integers(0, values, 1024)
+    X, Y = x[:, np.newaxis] + 0.0, rng.normal(size=(values, 1))[x]
+    bank, every = bank_of(1, [("number", 1)]), np.arange(values)[:, np.newaxis] + 0.0
+    learn(bank, X[:-1], Y[:-1])
+    before = said(bank, every)
+    learn(bank, X[-1:], Y[-1:], age=-np.inf)  # no label: nothing is learned but bins
+    np.testing.assert_array_equal(said(bank, every), before)
+
+
 @pytest.mark.parametrize("begin", [0, 3])
 def test_a_column_that_comes_later_is_one_that_was_always_0(begin):
     X, Y = stream("numbers")

@@ -8,6 +8,7 @@ import inspect
 import os
 import pickle
 import signal
+import sys
 import threading
 import time
 
@@ -428,8 +429,10 @@ def test_who_waits_for_a_lock_has_its_turn():
 def test_all_who_wait_for_a_lock_have_their_turn():
     lock, stop = Lock(), threading.Event()
     turns = [0] * 5
+    begin = threading.Barrier(len(turns))
 
     def take_turns(me):
+        begin.wait()
         while not stop.is_set():
             with lock:
                 time.sleep(0.001)
@@ -438,7 +441,8 @@ def test_all_who_wait_for_a_lock_have_their_turn():
     threads = [threading.Thread(target=take_turns, args=(me,)) for me in range(len(turns))]
     for thread in threads:
         thread.start()
-    while max(turns) < 20 and any(thread.is_alive() for thread in threads):
+    # many turns: on a busy machine one may be late to ask for its first
+    while max(turns) < 100 and any(thread.is_alive() for thread in threads):
         time.sleep(0.001)
     stop.set()
     for thread in threads:
@@ -447,24 +451,31 @@ def test_all_who_wait_for_a_lock_have_their_turn():
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # Python tells of the threads
-def test_a_forked_process_keeps_nothing_for_those_who_waited():
-    lock = Lock()
+@pytest.mark.parametrize("left", [False, True])
+def test_a_forked_process_keeps_nothing_for_those_who_waited(left):
+    lock, interval = Lock(), sys.getswitchinterval()
 
     def other():
         with lock:
             pass
 
-    with lock:
-        thread = threading.Thread(target=other)
-        thread.start()
-        time.sleep(0.05)  # it waits, and would be next
-        child = os.fork()
-        if child == 0:
-            signal.signal(signal.SIGALRM, signal.SIG_DFL)
-            signal.alarm(10)  # rather than to wait for ever
+    lock.__enter__()
+    thread = threading.Thread(target=other)
+    thread.start()
+    time.sleep(0.05)  # it waits, and would be next
+    sys.setswitchinterval(10.0)  # so that it does not go on before the fork
+    if left:
+        lock.__exit__(None, None, None)
+    child = os.fork()
+    if child == 0:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(60)  # rather than to wait for ever
+    if not left:
+        lock.__exit__(None, None, None)
     if child == 0:
         with lock:
             os._exit(0)
+    sys.setswitchinterval(interval)
     thread.join()
     assert os.waitpid(child, 0)[1] == 0
 

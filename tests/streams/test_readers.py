@@ -235,6 +235,7 @@ ARFF_ROWS = [
     (r"""'it\'s', 'it''s' ,1""", ["it's", "it's"]),
     (r""""5\" pipe","",1""", ['5" pipe', None]),
     (r"""'c:\new',' ',1""", [r"c:\new", None]),
+    (r"""'say ""hi""',"it''s",1""", ['say ""hi""', "it''s"]),
 ]
 
 

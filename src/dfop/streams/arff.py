@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dfop.streams.errors import DataError
 
 _CELL = re.compile(r"""\s*(?:'((?:[^'\\]|\\.|'')*)'|"((?:[^"\\]|\\.|"")*)"|([^,]*?))\s*(,|$)""")
-_ESCAPED = re.compile(r"""\\(['"\\%])|(['"])\2""")
+_ESCAPED = {mark: re.compile(rf"""\\(['"\\%])|({mark}){mark}""") for mark in "'\""}
 _ATTRIBUTE = re.compile(r"@attribute\s+('[^']*'|\"[^\"]*\"|\S+?)\s*(\{.*\}|\s\S.*)$", re.IGNORECASE)
 
 
@@ -100,7 +100,7 @@ def _split(line: str) -> list[str]:
         single, double, plain, more = cell.groups()
         if plain and plain[0] in "'\"":
             raise ValueError("a quote is not closed, or text follows it; mend or remove the row")
-        quoted = double if single is None else single
-        cells.append(plain if quoted is None else _ESCAPED.sub(r"\1\2", quoted))
+        mark, quoted = ("'", single) if double is None else ('"', double)
+        cells.append(plain if quoted is None else _ESCAPED[mark].sub(r"\1\2", quoted))
         at = cell.end()
     return cells
