@@ -76,3 +76,16 @@ def test_a_steady_clock_is_forgetting_by_rows(rng):
     )
     # by the clock the first row has no row before it, so its prior has not faded yet
     np.testing.assert_allclose(by_clock[20:], by_rows[20:], atol=2e-3)
+
+
+@pytest.mark.parametrize("rule", [period, half_life])
+@pytest.mark.parametrize("length", [None, [3], (1, "d")])
+def test_what_is_no_length_is_refused_with_the_remedy(rule, length):
+    with pytest.raises(TypeError, match=f"{rule.__name__}.* is no length: give a number of rows"):
+        rule(length)
+
+
+def test_an_expiry_by_the_clock_is_refused_by_what_it_is():
+    model = DFOPRegressor(0.01, pending_expiry="3d")
+    with pytest.raises(ValueError, match=r"a duration \(259200 seconds\).*whole number of rows"):
+        model.fit([[1.0]], [1.0])

@@ -102,6 +102,7 @@ def period(length: float | Duration) -> Forgetting:
     """
     if isinstance(length, str | timedelta | np.timedelta64):
         return ByClock(seconds_of(length))
+    _check_length("period", length)
     if not (math.isfinite(length) and length > 1.0):
         raise ValueError(f"a period of {length!r} rows is too short: it must be more than 1 row")
     return ByRows(1.0 / length)
@@ -130,9 +131,17 @@ def half_life(length: float | Duration) -> Forgetting:
     """
     if isinstance(length, str | timedelta | np.timedelta64):
         return ByClock(seconds_of(length) / math.log(2.0))
+    _check_length("half_life", length)
     if not (math.isfinite(length) and length > 0.0):
         raise ValueError(f"a half-life of {length!r} rows is impossible: it must be positive")
     return ByRows(-math.expm1(-math.log(2.0) / length))
+
+
+def _check_length(name: str, length: Any) -> None:
+    if not isinstance(length, int | float | np.integer | np.floating):
+        raise TypeError(
+            f"{name}({length!r}) is no length: give a number of rows, or a duration such as '3d'"
+        )
 
 
 def as_rule(forgetting: Any) -> Forgetting:

@@ -65,3 +65,9 @@ def test_a_missing_label_is_named_by_its_row(missing):
         as_stream(([[0.0], [1.0], [2.0]], [1, missing, 2]), task="classification")
     with pytest.raises(ValueError, match="row 1 has the target"):
         as_stream(([[0.0], [1.0]], np.array(["a", missing], dtype=object)), task="classification")
+
+
+@pytest.mark.parametrize("source", ["log.csv", pd.DataFrame(FRAME)], ids=["path", "frame"])
+def test_a_file_or_a_frame_is_told_how_it_becomes_a_stream(source):
+    with pytest.raises(TypeError, match=r"becomes one by dfop\.streams\.read"):
+        as_stream(source)

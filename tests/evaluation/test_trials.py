@@ -342,3 +342,10 @@ def test_streams_of_two_tasks_are_refused():
 def test_paths_may_be_strings_or_paths(tmp_path, streams, models):
     compare(models, streams, trials=1, resume=str(tmp_path / "a.jsonl"))
     assert Path(tmp_path / "a.jsonl").exists()
+
+
+def test_one_model_or_one_stream_is_no_list_of_them(streams):
+    with pytest.raises(TypeError, match="models must be a list or a dict of models, not one SGD"):
+        compare(SGDClassifier(), streams)
+    with pytest.raises(TypeError, match="streams must be a list or a dict of streams, not one str"):
+        compare([SGDClassifier()], "log.csv")

@@ -134,3 +134,15 @@ def test_numbers_of_rows_in_a_queue_are_replaced_by_more_or_fewer():
         counts, (numbers,) = queue.take(np.arange(len(rows)))
         assert counts.tolist() == [len(row) for row in rows]
         assert (numbers == np.concatenate(rows)).all()
+
+
+@pytest.mark.parametrize("keys", [{"a", "b"}, frozenset({1, 2}), 7, None])
+def test_keys_without_an_order_are_refused_with_the_remedy(keys):
+    with pytest.raises(ValueError, match="no rows in order: give a list with one key per row"):
+        check_keys(keys, 2)
+
+
+@pytest.mark.parametrize("key", [None, 2.0, float("nan"), True, ("a", 1)])
+def test_what_is_no_key_is_named_by_its_row(key):
+    with pytest.raises(ValueError, match=r"of row 1 must be an int or a str: make one of it"):
+        check_keys([1, key], 2)

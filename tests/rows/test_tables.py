@@ -275,3 +275,12 @@ def test_what_holds_no_rows_is_refused_with_the_remedy(X, remedy):
 def test_a_reader_of_arrow_is_no_mere_iterator():
     reader = arrow().to_reader()
     assert as_batch(reader).names == NAMES
+
+
+@pytest.mark.parametrize("columns", [["b", "a"], ["a"], ["a", "c"]])
+def test_columns_that_are_not_those_of_the_first_rows_are_refused_with_the_remedy(columns):
+    model = DFOPRegressor(0.01).fit(pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0]}), [1.0, 2.0])
+    rows = pd.DataFrame(np.ones((2, len(columns))), columns=columns)
+    words = ["should match", "in their order", "None", "feature_names_in_"]
+    refused(model, lambda m: m.partial_fit(rows, [1.0, 2.0]), *words)
+    model.partial_fit(rows.reindex(columns=model.feature_names_in_), [1.0, 2.0])

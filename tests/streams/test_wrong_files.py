@@ -94,3 +94,16 @@ def test_a_column_may_be_called_like_the_first_bytes_of_another_format(tmp_path)
     path = tmp_path / "a.csv"
     path.write_text("PAR1,BZh9,price\n" + "1,2,2.5\n" * 50)
     assert read(path, target="price").feature_names == ("PAR1", "BZh9")
+
+
+def test_a_first_line_that_seems_to_be_a_row_is_told_where_the_target_is_a_number(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("1,2.5\n2,3.5\n3,4.5\n")
+    with pytest.warns(UserWarning, match="a.csv: the first line .* seems to be a row"):
+        assert read(path, target=-1).feature_names == ("1",)
+
+
+def test_one_name_may_be_given_without_a_list():
+    rows = [{"size": 1.0, "shape": 2.0, "y": 0.5}, {"size": 2.0, "shape": 1.0, "y": 1.5}]
+    assert read(rows, target="y", ignore="shape").feature_names == ("size",)
+    assert read(rows, target="y", features="shape").feature_names == ("shape",)

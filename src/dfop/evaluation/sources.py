@@ -140,7 +140,8 @@ def as_stream(source: Source, task: Task | None = None) -> Stream:
         if not hasattr(source, "batches"):
             raise TypeError(
                 "a stream is an object with name, task, feature_names, classes, changes and "
-                f"batches(), or a tuple (X, y); got {type(source).__name__}"
+                f"batches(), or a tuple (X, y); got {type(source).__name__}. A file or a frame "
+                "becomes one by dfop.streams.read(..., target=...)"
             )
         if task is not None and task != source.task:
             raise ValueError(f"the stream {source.name!r} is {source.task}, the model {task}")

@@ -97,6 +97,8 @@ def compare(
     ...
     """
     _check_numbers(trials, share)
+    _refuse_one(models, "model")
+    _refuse_one(streams, "stream")
     named_models = _named(models, [name_of(m) for m in models], "model")
     named_streams = _named(streams, [getattr(s, "name", "data") for s in streams], "stream")
     if reference is None:
@@ -262,6 +264,13 @@ def _key(cell: Cell) -> Key:
     ):
         raise ValueError(f"the record has a cell that is none: {str(cell)[:200]}; remove its line")
     return key[0], key[1], key[2]
+
+
+def _refuse_one(given: Any, kind: str) -> None:
+    if isinstance(given, str) or not (hasattr(given, "__len__") and hasattr(given, "__iter__")):
+        raise TypeError(
+            f"{kind}s must be a list or a dict of {kind}s, not one {type(given).__name__}"
+        )
 
 
 def _named(given: Any, names: list[str], kind: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ table: the difference to the first of them is the place.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from functools import cache
 from itertools import islice
 from typing import Any
@@ -29,6 +29,11 @@ def check_keys(keys: Iterable[Any], n: int | None) -> Keys:
     """Return keys; refuse what is no key, and equal ones."""
     if isinstance(keys, str):
         raise ValueError(f"keys must be a list of keys, not the single string {shown(keys)}")
+    if isinstance(keys, Set) or not isinstance(keys, Iterable):
+        raise ValueError(
+            f"keys are of type {type(keys).__name__}, which has no rows in order: give a list with "
+            "one key per row"
+        )
     if isinstance(keys, np.ma.MaskedArray):
         refuse_masked(keys, "keys", "give every row its key")
     names = keys if isinstance(keys, range) and keys.step == 1 else _read(keys)
@@ -48,9 +53,12 @@ def _read(keys: Iterable[Any]) -> Keys:
     names = keys.tolist() if isinstance(keys, np.ndarray) else list(keys)
     if not set(map(type, names)) <= {int, str}:
         names = [key.item() if isinstance(key, np.generic) else key for key in names]
-        for key in names:
+        for row, key in enumerate(names):
             if isinstance(key, bool) or not isinstance(key, int | str):
-                raise ValueError(f"the key {shown(key)} must be an int or a str")
+                raise ValueError(
+                    f"the key {shown(key)} of row {row} must be an int or a str: make one of it, "
+                    "or leave the row out"
+                )
     return _in_line(names)
 
 

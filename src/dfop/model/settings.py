@@ -254,8 +254,8 @@ def _check_expiry(expiry: Any, rule: Forgetting) -> None:
         )
     if isinstance(expiry, float) and not isinstance(rule, ByClock):
         raise ValueError(
-            f"pending_expiry={expiry!r} is a duration, which needs a model that forgets by the "
-            "clock: give a whole number of rows"
+            f"pending_expiry is a duration ({expiry:g} seconds), which needs a model that forgets "
+            "by the clock: give a whole number of rows, such as 1000"
         )
 
 

@@ -104,7 +104,16 @@ def next_batch(
     if isinstance(X, Batch) or (batch.names is not None and not is_frame(X)):
         check_columns(batch, names, columns, type(estimator).__name__)
         return batch if names is None else replace(batch, names=names)
-    validate_data(estimator, X, reset=False, skip_check_array=True)
+    try:
+        validate_data(estimator, X, reset=False, skip_check_array=True)
+    except ValueError as error:
+        if names is None or batch.names is None:
+            raise
+        raise ValueError(
+            f"{str(error).rstrip()}\nGive the columns of the first rows in their order, one that "
+            "is gone filled with None, new ones last (with pandas: "
+            "X.reindex(columns=model.feature_names_in_))"
+        ) from None
     return batch if batch.names is None and names is None else replace(batch, names=names)
 
 

@@ -293,6 +293,7 @@ def _kinds(source: Source, kinds: Mapping[str, Kind]) -> Mapping[str, Kind]:
 
 def _targets(source: Source, target: str | int | Sequence[str]) -> list[str]:
     if isinstance(target, int):
+        _warn_of_row_for_names(source)
         try:
             return [source.names[target]]
         except IndexError:
@@ -311,6 +312,8 @@ def _chosen(
     ignore: Sequence[str],
     kinds: Mapping[str, Kind],
 ) -> list[str]:
+    features = [features] if isinstance(features, str) else features
+    ignore = [ignore] if isinstance(ignore, str) else ignore
     set_apart = {*targets, time, *ignore}
     if features is None:
         set_apart |= _nameless(source, {*set_apart, *kinds})
@@ -378,6 +381,16 @@ def _header_remedy(source: Source, wanted: str) -> str | None:
     if found == " " and wanted not in first.split():  # words, not names
         return _NO_HEADER if source.good < source.seen else None
     return f"The cells seem to be separated by {found!r}: pass separator={found!r}"
+
+
+def _warn_of_row_for_names(source: Source) -> None:
+    """Say so where the first line of a CSV file, which names the columns, seems to be a row."""
+    if isinstance(source, CsvSource) and all(reads_as_number(name) for name in source.names):
+        warn(
+            f"{source.name}: the first line is taken as the names of the columns, "
+            f"{_some(source.names)}, and seems to be a row: if it is, write a line before it that "
+            "names the columns",
+        )
 
 
 def _some(names: Sequence[str]) -> str:
