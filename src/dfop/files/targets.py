@@ -22,11 +22,14 @@ _WIDE = 1000
 
 def describe_target(target: Target) -> dict[str, Any]:
     """Describe what a model learns."""
+    described: dict[str, Any]
     if isinstance(target, NumberTarget):
-        return {"outputs": target.outputs, "flat": target.flat, "known": target.known}
+        described = {"outputs": target.outputs, "flat": target.flat, "known": target.known}
+        return described | _describe_names(target.names)
     if isinstance(target, SeveralLabels):
-        return {"several": [_describe_classes(some) for some in target.columns]}
-    described: dict[str, Any] = {"one_each": True} if target.one_each else {}
+        several = [_describe_classes(some) for some in target.columns]
+        return {"several": several} | _describe_names(target.names)
+    described = {"one_each": True} if target.one_each else {}
     if target.classes is None:
         return {**described, "order": as_json(target.order, "class")}
     if target.grows:
@@ -49,10 +52,11 @@ def read_target(kind: str, described: Any, settings: Settings) -> Target:
             raise ValueError(f"{len(order)} classes, more than max_classes")
         return LabelTarget(order=tuple(order), limit=limit, grows=True, one_each=one_each)
     if "several" in described:
+        names = _read_names(described)
         columns = listed(known(described, {"several"}, "the target")["several"], "targets")
-        if not columns:
-            raise ValueError("no targets")
-        return SeveralLabels(tuple(_read_classes(some, limit) for some in columns), limit)
+        if not columns or (names is not None and len(names) != len(columns)):
+            raise ValueError("no targets, or more or fewer names than targets")
+        return SeveralLabels(tuple(_read_classes(some, limit) for some in columns), limit, names)
     grows = truth(described.pop("open", False))
     known(described, {"classes", "met"}, "the target")
     classes = _read_classes(described["classes"], limit, least=0 if grows else 1)
@@ -65,13 +69,32 @@ def read_target(kind: str, described: Any, settings: Settings) -> Target:
 
 
 def _read_numbers(kind: str, described: dict[str, Any]) -> NumberTarget:
+    described = dict(described)
+    names = _read_names(described)
     known(described, {"outputs", "flat", "known"}, "the target")
     outputs = whole(described["outputs"], _MOST_OUTPUTS, 1)
-    target = NumberTarget(outputs, truth(described["flat"]), truth(described["known"]))
+    target = NumberTarget(outputs, truth(described["flat"]), truth(described["known"]), names)
+    if names is not None and (target.flat or len(names) != outputs):
+        raise ValueError("more or fewer names than targets")
     usual = target.flat and outputs == 1
     if (target.flat or kind.startswith("river.") or not target.known) and not usual:
         raise ValueError("several outputs for one target")
     return target
+
+
+def _describe_names(names: tuple[str, ...] | None) -> dict[str, Any]:
+    """Describe the names of several targets, where they have any."""
+    return {} if names is None else {"names": list(names)}
+
+
+def _read_names(described: dict[str, Any]) -> tuple[str, ...] | None:
+    """Take the names of several targets out of their description."""
+    if "names" not in described:
+        return None
+    names = listed(described.pop("names"), "names")
+    if not all(type(name) is str for name in names):
+        raise ValueError("names of targets that are no text")
+    return tuple(names)
 
 
 def _distinct(values: Any, what: str) -> list[Any]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dfop.rows.labels import class_labels, found_classes, target_labels
+from dfop.rows.target_cells import same_targets
 
 from .label_targets import positions_of
 from .labels import LabelCode, raw_probabilities
@@ -24,6 +25,8 @@ class SeveralLabels:
     columns: tuple[NDArray[Any], ...] = ()
     """The sorted classes of each."""
     limit: int = 1000
+    names: tuple[str, ...] | None = None
+    """Of targets that came in a data frame first."""
 
     flat = False
     order = ()
@@ -62,9 +65,12 @@ class SeveralLabels:
                 f"y has shape {labels.shape} but this model has learned y of {expected}: "
                 "give as many labels per row as in the first call, or begin a new model"
             )
-        target = self if self.known else self.with_classes(labels, classes)
-        if target is self:
+        names = same_targets(self.names, y)
+        if self.known:
+            target = self
             self.check_same(classes)
+        else:
+            target = replace(self.with_classes(labels, classes), names=names)
         coded = [
             LabelCode(len(some)).encode(positions_of(column, some))
             for column, some in zip(labels.T, target.columns, strict=True)

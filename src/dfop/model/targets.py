@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dfop.rows.target_cells import target_numbers
+from dfop.rows.target_cells import same_targets, target_numbers
 
 Array = NDArray[np.float64]
 
@@ -38,6 +38,8 @@ class NumberTarget:
     """Whether targets are (n,)."""
     known: bool = False
     """Whether a target was seen; before, one number is assumed."""
+    names: tuple[str, ...] | None = None
+    """Of targets that came in a data frame first."""
 
     def plan(self, y: Any, n: int, seen: NDArray[np.bool_], classes: Any = None) -> Planned:
         """Check the numbers of n rows."""
@@ -49,7 +51,8 @@ class NumberTarget:
                 f"y has shape {numbers.shape} but this model has learned y of {expected}: "
                 "give as many targets per row as in the first call, or begin a new model"
             )
-        return Planned(NumberTarget(outputs, flat, True), numbers.reshape(n, outputs))
+        names = None if flat else same_targets(self.names, y)
+        return Planned(NumberTarget(outputs, flat, True, names), numbers.reshape(n, outputs))
 
     def designs(self) -> list[tuple[str, int]]:
         """Return how the engine shall learn it."""

@@ -20,7 +20,7 @@ from dfop.core import LARGEST, first_unusable
 from .cells import is_gap_word, is_missing, reads_as_number, shown, to_number
 from .checks import Array, check_finite, check_length, refuse_masked
 
-DROP = "drop rows without a label before learning, or keep them with semi=True"
+DROP = "drop rows without a label before learning, or keep them in a learner with semi=True"
 """What to do with a missing target."""
 _NOT_SINGLE = "which is no single label: give one number or text per row"
 
@@ -57,6 +57,30 @@ def target_numbers(y: Any, n: int) -> Array:
     if first_unusable(numbers) < numbers.size:
         check_finite(numbers, "y", if_missing=DROP)
     return numbers
+
+
+def same_targets(known: tuple[str, ...] | None, y: Any) -> tuple[str, ...] | None:
+    """Return the names of several targets; refuse a data frame that has them in another order.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> y = pd.DataFrame({"up": [1.0], "down": [2.0]})
+    >>> same_targets(None, y)
+    ('up', 'down')
+    >>> same_targets(("down", "up"), y)
+    Traceback (most recent call last):
+    ...
+    ValueError: y has the targets up, down, but this model has learned down, up: give them in ...
+    """
+    columns = () if type(y) is np.ndarray else getattr(y, "columns", ())
+    names = tuple(columns) if all(isinstance(name, str) for name in columns) else ()
+    if known and names and names != known:
+        raise ValueError(
+            f"y has the targets {', '.join(names)}, but this model has learned "
+            f"{', '.join(known)}: give them in that order and under these names"
+        )
+    return known or names or None
 
 
 def _number(cell: Any, index: tuple[int, ...]) -> float:

@@ -30,8 +30,13 @@ class KeyedViews:
         store = self._models.store
         return 0 if store is None else len(store)
 
-    def __contains__(self, key: Key) -> bool:
-        return self._models.store is not None and self._entry(key) >= 0
+    def __contains__(self, key: object) -> bool:
+        if self._models.store is None:
+            return False
+        try:
+            return self._entry(key) >= 0  # type: ignore[arg-type]
+        except (TypeError, ValueError):  # what cannot be a key here is none
+            return False
 
     def __iter__(self) -> Iterator[Key]:
         """Go through the keys, the idlest first."""
