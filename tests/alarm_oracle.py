@@ -99,7 +99,11 @@ class Alarm:
 
     def __init__(self, shocks=True):
         self.shocks, self.suspected = shocks, 0.15 if shocks else 0.3
-        self.sizes, self.squares = Rise(SIZES, self.suspected), Rise(SQUARES, self.suspected)
+        self.of_sizes = SIZES if shocks else {**SIZES, "threshold": 22.0}  # of labels
+        self.sizes, self.squares = (
+            Rise(self.of_sizes, self.suspected),
+            Rise(SQUARES, self.suspected),
+        )
         self.tail, self.rows, self.quiet, self.outliers = Tail(), 0, 0, 0
         self.met, self.c, self.pending = 0, 0.5, None
 
@@ -126,7 +130,7 @@ class Alarm:
             rising = [rise.rising for rise in (self.sizes, self.squares) if rise.rings]
             found = ("errors", max(rising)) if rising else None
         if found:
-            self.sizes = Rise(SIZES, self.suspected, self.sizes.V)
+            self.sizes = Rise(self.of_sizes, self.suspected, self.sizes.V)
             self.squares = Rise(SQUARES, self.suspected, self.squares.V)
             self.pending, self.quiet, freeze = None, 100, False
         return found, freeze

@@ -183,7 +183,7 @@ private:
     bool shocks_;
     double rows_ = 0.0, quiet_ = 0.0, outliers_ = 0.0;
     double shocks_met_ = 0.0, lasting_ = 0.5;
-    Rise sizes_{kSizes, bursts()}, squares_{kSquares, bursts()};
+    Rise sizes_{shocks_ ? kSizes : kSizesOfLabels, bursts()}, squares_{kSquares, bursts()};
     Rise sizes_before_ = sizes_, squares_before_ = squares_;
     ErrorTail tail_;
     Shock shock_;
