@@ -57,7 +57,8 @@ def _refuse_fractions(array: NDArray[Any]) -> None:
             f"keys has NaN at row {int(np.argmax(missing))}: a row without a key belongs to no "
             "model, leave it out; the others are whole numbers again with keys.astype(int)"
         )
-    if len(array) and (array == np.floor(array)).all():
+    exact = (array == np.floor(array)) & (np.abs(array) < 2**53)  # larger ones have lost digits
+    if len(array) and exact.all():
         raise ValueError(
             f"keys are floats, {array[0]} at row 0: make whole numbers of them, keys.astype(int)"
         )
