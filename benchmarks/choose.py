@@ -125,7 +125,7 @@ def score(pool: Pool, rows: Rows, labels: bool) -> tuple[float, float]:
     else:
         Y, target = np.ascontiguousarray(y)[:, np.newaxis], ("number", 1)
     prior = LABEL_PRIOR if labels else NUMBER_PRIOR
-    bank = Bank(X.shape[1], [target], pool.maps, pool.experts, True, prior, True, math.inf)
+    bank = Bank(X.shape[1], [target], pool.maps, pool.experts, True, prior, True, math.inf, True)
     out = np.empty(Y.shape)
     start = time.process_time()
     bank.learn(X, Y, np.ones(1), np.zeros(1), out)

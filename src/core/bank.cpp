@@ -46,7 +46,7 @@ struct Bank::Block {
 struct Bank::Workspace {
     std::vector<std::vector<double>> views;  // the features of every map
     std::vector<const double*> view_starts;
-    std::vector<double> z, squared, yhat, age;
+    std::vector<double> bounded, z, squared, yhat, age;
     std::vector<std::uint8_t> bins;
     std::vector<Range> ranges;       // of the labels, as far as rows have been looked at
     std::vector<std::size_t> order;  // of the experts, those that take the longest first
@@ -59,6 +59,7 @@ struct Bank::Workspace {
             if (bank.maps_[i].kind() != FeatureMap::Kind::linear)
                 enlarge(views[i], rows * bank.maps_[i].size());
         enlarge(z, rows * bank.features_);
+        if (bank.design_.bounded) enlarge(bounded, rows * bank.features_);
         enlarge(squared, bank.experts_.size());
         enlarge(yhat, rows * bank.outputs_);
         enlarge(age, rows);
@@ -69,6 +70,35 @@ struct Bank::Workspace {
 Bank::Workspace& Bank::workspace() {
     thread_local Workspace space;
     return space;
+}
+
+// The rows themselves where every value is believed, as nearly always; else with far values drawn in.
+const double* Bank::bound_rows(const double* X, std::size_t n, Workspace& space) const {
+    if (!design_.bounded) return X;
+    std::size_t t = 0;
+    while (t < n && bounds_.believe(X + t * features_)) ++t;
+    if (t == n) return X;
+    std::copy_n(X, t * features_, space.bounded.begin());
+    for (; t < n; ++t)
+        bounds_.draw_in(X + t * features_, space.bounded.data() + t * features_);
+    return space.bounded.data();
+}
+
+// The same of rows that show, one after the other, how far features reach.
+const double* Bank::learn_bounds(const double* X, std::size_t n, PerRow age, Workspace& space) {
+    if (!design_.bounded) return X;
+    const double* bounded = X;
+    for (std::size_t t = 0; t < n; ++t) {
+        const double* row = X + t * features_;
+        const bool believed = bounds_.believe(row);
+        if (!believed && bounded == X) {
+            std::copy_n(X, t * features_, space.bounded.begin());
+            bounded = space.bounded.data();
+        }
+        if (bounded != X) bounds_.draw_in(row, space.bounded.data() + t * features_);
+        if (shows(age[t])) bounds_.learn(row);
+    }
+    return bounded;
 }
 
 void Bank::scale_row(const double* row, std::size_t t, Workspace& space) const {
@@ -153,9 +183,10 @@ void Bank::learn(const double* X, std::size_t n, const double* Y, PerRow elapsed
         block.fit(rows, *this);
         block.yhat = yhat + t * outputs_;
         block.made = made ? made + t * made_size() : nullptr;
-        view_rows(X + t * features_, age.from(t), block, space);
+        const double* x = learn_bounds(X + t * features_, rows, age.from(t), space);
+        view_rows(x, age.from(t), block, space);
         bound_labels(Y + t * outputs_, block, space);
-        ExpertRows seen = rows_of(X + t * features_, block, space);
+        ExpertRows seen = rows_of(x, block, space);
         seen.elapsed = elapsed.from(t);
         seen.age = age.from(t);
         seen.given = given_from(given, t);
@@ -340,6 +371,7 @@ Bank::Block& Bank::predict_block(const double* X, std::size_t n, const double* g
     Block& block = space.blocks[0];
     space.fit(n, *this);
     block.fit(n, *this);
+    X = bound_rows(X, n, space);
     for (std::size_t t = 0; t < n; ++t) {
         scale_row(X + t * features_, t, space);
         map_row(t, space);

@@ -10,6 +10,7 @@
 
 #include "error_record.hpp"
 #include "expert_kinds.hpp"
+#include "feature_bounds.hpp"
 #include "feature_map.hpp"
 #include "late_combiner.hpp"
 #include "standardiser.hpp"
@@ -31,6 +32,7 @@ struct BankDesign {
     double prior_variance;
     bool relative_prior;
     double cap;
+    bool bounded = false;  // features far from all that was seen are drawn in, see FeatureBounds
 };
 
 // Whether some map or expert needs standardised features.
@@ -138,6 +140,8 @@ private:
     Expert fresh_expert(const ExpertDesign& expert) const;
     template <class Task>
     void run(std::size_t count, std::size_t rows, const Task& task) const;
+    const double* bound_rows(const double* X, std::size_t n, Workspace& space) const;
+    const double* learn_bounds(const double* X, std::size_t n, PerRow age, Workspace& space);
     void scale_row(const double* row, std::size_t t, Workspace& space) const;
     void map_row(std::size_t t, Workspace& space) const;
     ExpertRows rows_of(const double* X, const Block& block, Workspace& space) const;
@@ -164,6 +168,7 @@ private:
     std::size_t features_, outputs_ = 0, own_ = 0, threads_ = 1;
     BankDesign design_;
     bool standardised_, binned_;
+    FeatureBounds bounds_;
     Standardiser standardiser_;
     Bins bins_;
     std::vector<FeatureMap> maps_;
@@ -175,6 +180,8 @@ private:
 template <class Self, class Visitor>
 void Bank::fields(std::size_t features, const BankDesign& design, Self* self, Visitor&& visit) {
     const std::size_t experts = design.experts.size();
+    if (design.bounded)
+        FeatureBounds::fields(features, self ? &self->bounds_ : nullptr, part_of(visit, "bounds"));
     if (is_standardised(design))
         Standardiser::fields(features, self ? &self->standardiser_ : nullptr,
                              part_of(visit, "standardiser"));

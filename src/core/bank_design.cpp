@@ -8,7 +8,8 @@ namespace dfop {
 
 Bank::Bank(std::size_t features, const BankDesign& design)
     : features_(features), design_(design), standardised_(is_standardised(design)),
-      binned_(is_binned(design)), standardiser_(features), bins_(binned_ ? features : 0),
+      binned_(is_binned(design)),
+      bounds_(design.bounded ? features : 0), standardiser_(features), bins_(binned_ ? features : 0),
       errors_(design.experts.size()) {
     for (const MapDesign& map : design_.maps)
         maps_.emplace_back(map.kind, features, map.width, map.count);
@@ -57,6 +58,7 @@ void Bank::add_target(const TargetDesign& target) {
 
 void Bank::add_features(std::size_t count) {
     features_ += count;
+    if (design_.bounded) bounds_.add_features(count);
     standardiser_.add_features(count);
     if (binned_) bins_.add_features(count);
     for (FeatureMap& map : maps_) map.add_features(count);
@@ -89,6 +91,7 @@ void Bank::drop_first_target() {
 }
 
 void Bank::settle() {
+    settle_part("bounds", [&] { bounds_.settle(); });
     if (binned_) settle_part("bins", [&] { bins_.settle(); });
     for (std::size_t i = 0; i < maps_.size(); ++i)
         settle_part("map " + std::to_string(i), [&] { maps_[i].settle(); });

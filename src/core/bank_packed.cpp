@@ -74,6 +74,7 @@ const double* Combiner::unpack(const double* from) {
 }
 
 bool Bank::packable() const {
+    if (design_.bounded) return false;
     for (const MapDesign& map : design_.maps)
         if (map.kind != FeatureMap::Kind::linear) return false;
     for (const ExpertDesign& expert : design_.experts)

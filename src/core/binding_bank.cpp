@@ -84,8 +84,8 @@ std::size_t corrected(const BankDesign& design, const ExpertDesign& forest) {
 }
 
 BankDesign design_of(const std::vector<nb::tuple>& targets, const std::vector<MapTuple>& maps,
-                     const std::vector<ExpertTuple>& experts, bool intercept) {
-    BankDesign design{{}, {}, {}, intercept, 1.0, false, 1.0};
+                     const std::vector<ExpertTuple>& experts, bool intercept, bool bounded) {
+    BankDesign design{{}, {}, {}, intercept, 1.0, false, 1.0, bounded};
     for (const nb::tuple& target : targets) design.targets.push_back(target_of(target));
     for (const auto& [kind, width, count] : maps)
         design.maps.push_back({named<FeatureMap::Kind>(kMaps, kind), width, count});
@@ -103,8 +103,8 @@ BankDesign design_of(const std::vector<nb::tuple>& targets, const std::vector<Ma
 
 void make(GuardedBank* g, std::size_t features, const std::vector<nb::tuple>& targets,
           const std::vector<MapTuple>& maps, const std::vector<ExpertTuple>& experts,
-          bool intercept, double prior_variance, bool relative_prior, double cap) {
-    BankDesign design = design_of(targets, maps, experts, intercept);
+          bool intercept, double prior_variance, bool relative_prior, double cap, bool bounded) {
+    BankDesign design = design_of(targets, maps, experts, intercept, bounded);
     design.prior_variance = prior_variance;
     design.relative_prior = relative_prior;
     design.cap = cap;
@@ -113,17 +113,17 @@ void make(GuardedBank* g, std::size_t features, const std::vector<nb::tuple>& ta
 
 nb::dict shapes(std::size_t features, const std::vector<nb::tuple>& targets,
                 const std::vector<MapTuple>& maps, const std::vector<ExpertTuple>& experts,
-                bool intercept) {
+                bool intercept, bool bounded) {
     ShapeList list;
-    const BankDesign design = design_of(targets, maps, experts, intercept);
+    const BankDesign design = design_of(targets, maps, experts, intercept, bounded);
     Bank::fields<Bank>(features, design, nullptr, list);
     return list.shapes;
 }
 
 void check(std::size_t features, const std::vector<nb::tuple>& targets,
            const std::vector<MapTuple>& maps, const std::vector<ExpertTuple>& experts,
-           bool intercept, const nb::dict& state) {
-    const BankDesign design = design_of(targets, maps, experts, intercept);
+           bool intercept, const nb::dict& state, bool bounded) {
+    const BankDesign design = design_of(targets, maps, experts, intercept, bounded);
     check_state(state, [&](auto& visit) { Bank::fields<Bank>(features, design, nullptr, visit); });
 }
 
@@ -368,6 +368,7 @@ void bind_design(nb::class_<GuardedBank>& bank) {
         .def_prop_ro("relative_prior",
                      [](GuardedBank& g) { return g.model.design().relative_prior; })
         .def_prop_ro("cap", [](GuardedBank& g) { return g.model.design().cap; })
+        .def_prop_ro("bounded", [](GuardedBank& g) { return g.model.design().bounded; })
         .def_prop_ro("targets", &targets_of)
         .def_prop_ro("maps",
                      [](GuardedBank& g) {
@@ -388,7 +389,7 @@ void bind_design(nb::class_<GuardedBank>& bank) {
 void bind_bank(nb::module_& m) {
     nb::class_<GuardedBank> bank(m, "Bank");
     bank.def("__init__", &make, "features"_a, "targets"_a, "maps"_a, "experts"_a, "intercept"_a,
-             "prior_variance"_a, "relative_prior"_a, "cap"_a)
+             "prior_variance"_a, "relative_prior"_a, "cap"_a, "bounded"_a = false)
         .def("learn", &learn, "X"_a.noconvert(), "Y"_a.noconvert(), "elapsed"_a.noconvert(),
              "age"_a.noconvert(), "out"_a.noconvert(), "given"_a.noconvert() = nb::none())
         .def("predict", &predict<Bank>, "X"_a.noconvert(), "out"_a.noconvert())
@@ -420,9 +421,9 @@ void bind_bank(nb::module_& m) {
         .def("state", &state)
         .def("restore", &restore, "state"_a)
         .def_static("shapes", &shapes, "features"_a, "targets"_a, "maps"_a, "experts"_a,
-                    "intercept"_a)
+                    "intercept"_a, "bounded"_a = false)
         .def_static("check_state", &check, "features"_a, "targets"_a, "maps"_a, "experts"_a,
-                    "intercept"_a, "state"_a);
+                    "intercept"_a, "state"_a, "bounded"_a = false);
     bind_design(bank);
 }
 

@@ -154,10 +154,12 @@ def restore_bank(
     relative_prior: bool,
     cap: float,
     state: State,
+    bounded: bool = False,
 ) -> Bank:
     """Build a bank that goes on where the one that gave the state stood."""
-    Bank.check_state(features, targets, maps, experts, intercept, state)
-    bank = Bank(features, targets, maps, experts, intercept, prior_variance, relative_prior, cap)
+    Bank.check_state(features, targets, maps, experts, intercept, state, bounded)
+    prior = prior_variance, relative_prior
+    bank = Bank(features, targets, maps, experts, intercept, *prior, cap, bounded)
     bank.restore(state)
     return bank
 
@@ -245,6 +247,7 @@ def _reduce_bank(b: Bank) -> tuple[Any, ...]:
         b.relative_prior,
         b.cap,
         b.state(),
+        b.bounded,
     )
 
 

@@ -187,6 +187,7 @@ class Bank:
         prior_variance: float,
         relative_prior: bool,
         cap: float,
+        bounded: bool = False,
     ) -> None: ...
     def learn(
         self,
@@ -255,6 +256,7 @@ class Bank:
         maps: list[tuple[str, float, int]],
         experts: list[ExpertDesign],
         intercept: bool,
+        bounded: bool = False,
     ) -> Shapes: ...
     @staticmethod
     def check_state(
@@ -264,6 +266,7 @@ class Bank:
         experts: list[ExpertDesign],
         intercept: bool,
         state: State,
+        bounded: bool = False,
     ) -> None: ...
     @property
     def features(self) -> int: ...
@@ -279,6 +282,8 @@ class Bank:
     def prior_variance(self) -> float: ...
     @property
     def relative_prior(self) -> bool: ...
+    @property
+    def bounded(self) -> bool: ...
     @property
     def cap(self) -> float: ...
     @property

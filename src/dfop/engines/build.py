@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from dfop.core import Bank, Filter, FrequentDirections, Sketch
-from dfop.forgetting import Automatic, Forgetting
+from dfop.forgetting import Automatic, Few, Forgetting
 
 from .design import GIVEN, LABEL_PRIOR, NUMBER_PRIOR, design_for
 
@@ -25,6 +25,15 @@ def is_bank(rule: Forgetting, features: Any) -> bool:
     return isinstance(rule, Automatic) or (
         isinstance(features, str) and features in ("rff", "poly")
     )
+
+
+def is_bounded(rule: Forgetting, features: Any) -> bool:
+    """Whether values far from all that was seen of a column are drawn in before experts see them.
+
+    Not where filters are asked for by name, which then learn their features as they are.
+    """
+    every_kind = isinstance(features, str) and features == "auto"
+    return every_kind and isinstance(rule, Automatic) and not isinstance(rule, Few)
 
 
 def build_engine(
@@ -79,4 +88,5 @@ def build_engine(
         default if prior_variance is None else float(prior_variance),
         prior_variance is None,
         limit,
+        is_bounded(rule, features),
     )

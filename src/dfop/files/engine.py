@@ -21,7 +21,7 @@ from dfop.core import (
     restore_filter,
     restore_sketch,
 )
-from dfop.engines import Engine
+from dfop.engines import Engine, is_bounded
 from dfop.engines.design import KINDS, Map, design_for
 from dfop.forgetting import ByRows, Few
 from dfop.model.model import Model
@@ -55,6 +55,8 @@ def describe_engine(engine: Engine, tensors: Tensors) -> dict[str, Any]:
         "maps": [list(view) for view in engine.maps],
         "experts": [list(expert) for expert in engine.experts],
     }
+    if engine.bounded:
+        design["bounded"] = True
     late = [len(target) > 3 for target in engine.targets]
     return {**design, "late": late} if any(late) else design
 
@@ -76,6 +78,8 @@ def read_engine(model: Model, described: Any, reading: Reading) -> Engine:
     names = {"prior", "maps", "experts"} if several else {"prior"}
     if several and "late" in described:  # which targets had a label that came late
         names.add("late")
+    if several and "bounded" in described:  # earlier versions learned far values as they are
+        names.add("bounded")
     known(described, names, "the engine")
     fields = _with_counts(reading.under("engine/"))
     intercept = bool(settings.fit_intercept)
@@ -95,7 +99,11 @@ def read_engine(model: Model, described: Any, reading: Reading) -> Engine:
     relative = settings.prior_variance is None
     if "late" in described:
         targets = _late_targets(targets, listed(described["late"], "late targets"))
-    return restore_bank(width, targets, maps, experts, intercept, prior, relative, cap, fields)
+    bounded = truth(described.get("bounded", False))
+    if bounded and not is_bounded(settings.rule, settings.features):
+        raise ValueError("far values drawn in")
+    bank = width, targets, maps, experts, intercept, prior, relative, cap
+    return restore_bank(*bank, fields, bounded)
 
 
 def _with_counts(fields: Tensors) -> Tensors:
