@@ -79,8 +79,7 @@ const double* Bank::bound_rows(const double* X, std::size_t n, Workspace& space)
     while (t < n && bounds_.believe(X + t * features_)) ++t;
     if (t == n) return X;
     std::copy_n(X, t * features_, space.bounded.begin());
-    for (; t < n; ++t)
-        bounds_.draw_in(X + t * features_, space.bounded.data() + t * features_);
+    for (; t < n; ++t) bounds_.draw_in(X + t * features_, space.bounded.data() + t * features_);
     return space.bounded.data();
 }
 

@@ -8,9 +8,8 @@ namespace dfop {
 
 Bank::Bank(std::size_t features, const BankDesign& design)
     : features_(features), design_(design), standardised_(is_standardised(design)),
-      binned_(is_binned(design)),
-      bounds_(design.bounded ? features : 0), standardiser_(features), bins_(binned_ ? features : 0),
-      errors_(design.experts.size()) {
+      binned_(is_binned(design)), bounds_(design.bounded ? features : 0), standardiser_(features),
+      bins_(binned_ ? features : 0), errors_(design.experts.size()) {
     for (const MapDesign& map : design_.maps)
         maps_.emplace_back(map.kind, features, map.width, map.count);
     for (const ExpertDesign& expert : design_.experts) {

@@ -65,8 +65,7 @@ public:
                     [=](std::size_t j) -> auto& { return self->room_[j]; });
     }
     void settle() const {
-        for (std::size_t j = 0; j < features(); ++j)
-            hold(low_[j] <= high_[j], "low: above high");
+        for (std::size_t j = 0; j < features(); ++j) hold(low_[j] <= high_[j], "low: above high");
     }
 
 private:

