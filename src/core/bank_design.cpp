@@ -37,6 +37,8 @@ Expert Bank::fresh_expert(const ExpertDesign& expert) const {
         case discriminant: return LabelExpert<Discriminant>(features_, expert.mu);
         case prototypes: return LabelExpert<Prototypes>(features_, expert.mu);
         case additive: return Additive(features_);
+        case interactions:
+            return Interactions(expert.mu, features_, design_.intercept, design_.cap);
         case given: return Given(expert.map);
         case sketch:
             return SketchExpert(
