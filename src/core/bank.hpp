@@ -140,16 +140,15 @@ private:
     Expert fresh_expert(const ExpertDesign& expert) const;
     template <class Task>
     void run(std::size_t count, std::size_t rows, const Task& task) const;
-    const double* bound_rows(const double* X, std::size_t n, Workspace& space) const;
-    const double* learn_bounds(const double* X, std::size_t n, PerRow age, Workspace& space);
-    void scale_row(const double* row, std::size_t t, Workspace& space) const;
-    void map_row(std::size_t t, Workspace& space) const;
-    ExpertRows rows_of(const double* X, const Block& block, Workspace& space) const;
+    const double* bound_rows(const double* X, Block& block) const;
+    const double* learn_bounds(const double* X, Block& block);
+    void scale_row(std::size_t t, Block& block) const;
+    void map_row(std::size_t t, Block& block) const;
+    ExpertRows rows_of(Block& block) const;
     std::size_t block_rows(std::size_t n, PerRow age) const;
     void redraw_bins();
-    void view_rows(const double* X, PerRow age, Block& block, Workspace& space);
+    void view_rows(const double* X, Block& block);
     void bound_labels(const double* Y, Block& block, Workspace& space) const;
-    void learn_block(const ExpertRows& rows, Block& block, Block* waiting);
     void order_experts(std::vector<std::size_t>& order) const;
     void learn_expert(std::size_t k, ExpertRows rows, Block& block);
     void combine(Block& block);
