@@ -13,6 +13,9 @@ from .keys import Key, Keys
 
 Array = NDArray[np.float64]
 
+_GONE, _DOUBLED = 0, 2
+"""What a store says of a late label: its model is not there any more, or has twice as many now."""
+
 
 class Placed(NamedTuple):
     """Where rows belong: entries of a store, which begin anew, and how the past fades."""
@@ -45,6 +48,8 @@ class LateRow(NamedTuple):
     stamp: float
     ticket: float
     """Of the model that predicted it: another may have its place by now."""
+    made: Array
+    """What the experts of a bank made of it."""
 
 
 class LateRows:
@@ -59,6 +64,8 @@ class LateRows:
     def __init__(self, limit: int) -> None:
         self.limit, self.expired = limit, 0
         self.rows: dict[Key, LateRow] = {}
+        self._of_ticket: dict[float, dict[Key, None]] = {}
+        """Names of rows that a bank made something of, by their model."""
 
     def check_new(self, names: Keys) -> None:
         """Refuse names that are taken."""
@@ -76,16 +83,35 @@ class LateRows:
         self, store: KeyedStore, names: Keys, X: Array, ahead: Array, placed: Placed, shown: Shown
     ) -> None:
         """Let rows come whose labels come later; `shown` takes what their models predict."""
-        stamps, tickets = np.empty((2, len(names)))
-        store.arrive(placed.entries, placed.fresh, X, placed.pace, stamps, tickets, shown)
+        n = len(names)
+        stamps, tickets = np.empty((2, n))
+        made, sizes = np.empty((n, store.most_made)), np.empty(n, np.int64)
+        kept = stamps, tickets, made, sizes
+        store.arrive(placed.entries, placed.fresh, X, placed.pace, kept, shown)
         for t, name in enumerate(names):
-            self.rows[name] = LateRow(
-                int(placed.entries[t]), X[t].copy(), ahead[t], stamps[t], tickets[t]
-            )
+            self.keep(name, LateRow(
+                int(placed.entries[t]), X[t].copy(), ahead[t], stamps[t], tickets[t],
+                made[t, : sizes[t]].copy(),
+            ))  # fmt: skip
         if len(self.rows) > self.limit:
             many = len(self.rows) - self.limit
             self.forget(store, list(self.rows)[:many])
             self.expired += many
+
+    def keep(self, name: Key, row: LateRow) -> None:
+        """Let a row wait."""
+        self.rows[name] = row
+        if len(row.made):
+            self._of_ticket.setdefault(row.ticket, {})[name] = None
+
+    def _take(self, name: Key) -> LateRow:
+        row = self.rows.pop(name)
+        if len(row.made):
+            alike = self._of_ticket[row.ticket]
+            del alike[name]
+            if not alike:
+                del self._of_ticket[row.ticket]
+        return row
 
     def coded(self, names: Keys, width: int) -> Array:
         """Return rows that wait with so many columns: those that came after a row are 0."""
@@ -98,9 +124,20 @@ class LateRows:
     def learn(self, store: KeyedStore, names: Keys, values: Array, width: int) -> None:
         """Learn the labels of rows that wait, with models of so many coded columns."""
         for name, x, target in zip(names, self.coded(names, width), values, strict=True):
-            row = self.rows.pop(name)
+            row = self._take(name)
             left = np.ascontiguousarray(target - row.ahead)
-            self.expired += not store.learn_late(row.entry, x, left, row.stamp, row.ticket)
+            how = (x, left, row.stamp, row.ticket, row.made)
+            told = store.learn_late(row.entry, *how)
+            self.expired += told == _GONE
+            if told == _DOUBLED:
+                self._remake(store, row.ticket, width)
+
+    def _remake(self, store: KeyedStore, ticket: float, width: int) -> None:
+        """Let a model that has twice as many labels now predict its rows that wait once more."""
+        names = list(self._of_ticket.get(ticket, ()))
+        for name, x in zip(names, self.coded(names, width), strict=True):
+            row = self.rows[name]
+            store.remake(row.entry, x, row.made)
 
     def forget_of(self, store: KeyedStore, entries: NDArray[np.int64]) -> None:
         """Stop waiting for labels of these models."""
@@ -110,5 +147,5 @@ class LateRows:
     def forget(self, store: KeyedStore, names: Keys) -> None:
         """Stop waiting."""
         for name in names:
-            row = self.rows.pop(name)
+            row = self._take(name)
             store.forget_late(row.entry, row.ticket)
