@@ -13,6 +13,7 @@ from .keys import Key, Keys
 
 Array = NDArray[np.float64]
 
+_NOTHING: Array = np.empty(0)
 _GONE, _DOUBLED = 0, 2
 """What a store says of a late label: its model is not there any more, or has twice as many now."""
 
@@ -88,27 +89,34 @@ class LateRows:
         made, sizes = np.empty((n, store.most_made)), np.empty(n, np.int64)
         kept = stamps, tickets, made, sizes
         store.arrive(placed.entries, placed.fresh, X, placed.pace, kept, shown)
+        of_rows = [_NOTHING] * n
+        if store.most_made:
+            of_rows = [some[:size].copy() for some, size in zip(made, sizes.tolist(), strict=True)]
+        entries = placed.entries.tolist()
         for t, name in enumerate(names):
-            self.keep(name, LateRow(
-                int(placed.entries[t]), X[t].copy(), ahead[t], stamps[t], tickets[t],
-                made[t, : sizes[t]].copy(),
-            ))  # fmt: skip
+            row = LateRow(entries[t], X[t].copy(), ahead[t], stamps[t], tickets[t], of_rows[t])
+            self.rows[name] = row
+        if store.most_made:
+            self._index(names)
         if len(self.rows) > self.limit:
             many = len(self.rows) - self.limit
             self.forget(store, list(self.rows)[:many])
             self.expired += many
 
-    def keep(self, name: Key, row: LateRow) -> None:
-        """Let a row wait."""
-        self.rows[name] = row
-        if len(row.made):
-            self._of_ticket.setdefault(row.ticket, {})[name] = None
+    def restore(self, rows: dict[Key, LateRow]) -> None:
+        """Let the rows of a file wait."""
+        self.rows = rows
+        self._index([name for name, row in rows.items() if len(row.made)])
+
+    def _index(self, names: Keys) -> None:
+        for name in names:
+            self._of_ticket.setdefault(self.rows[name].ticket, {})[name] = None
 
     def _take(self, name: Key) -> LateRow:
         row = self.rows.pop(name)
-        if len(row.made):
+        if self._of_ticket and row.ticket in self._of_ticket:
             alike = self._of_ticket[row.ticket]
-            del alike[name]
+            alike.pop(name, None)
             if not alike:
                 del self._of_ticket[row.ticket]
         return row
@@ -126,10 +134,10 @@ class LateRows:
         for name, x, target in zip(names, self.coded(names, width), values, strict=True):
             row = self._take(name)
             left = np.ascontiguousarray(target - row.ahead)
-            how = (x, left, row.stamp, row.ticket, row.made)
-            told = store.learn_late(row.entry, *how)
-            self.expired += told == _GONE
-            if told == _DOUBLED:
+            told = store.learn_late(row.entry, x, left, row.stamp, row.ticket, row.made)
+            if told == _GONE:
+                self.expired += 1
+            elif told == _DOUBLED:
                 self._remake(store, row.ticket, width)
 
     def _remake(self, store: KeyedStore, ticket: float, width: int) -> None:

@@ -344,8 +344,7 @@ class Keyed(KeyedPending):
         models.restore(parts["coder"], parts["names"], parts["text"], parts["state"])
         models.zoned = parts["zoned"]
         waiting, models.late.expired = parts["late"]
-        for name, row in waiting.items():
-            models.late.keep(name, row)
+        models.late.restore(waiting)
         return keyed
 
 
