@@ -102,6 +102,7 @@ public:
     // Further numbers to predict, before any label was learned: as if they had been there.
     void add_number_targets(std::size_t count);
     void drop_first_target();
+    void drop_last_output();  // of the last target, for linear filters alone
     void set_shadow(std::size_t target, bool shadow) { design_.targets[target].shadow = shadow; }
     bool learned() const { return errors_.rows() > 0.0; }
 
@@ -123,12 +124,13 @@ public:
     static void fields(std::size_t features, const BankDesign& design, Self* self, Visitor&& visit);
     void settle();
 
-    // The same in one row of numbers, for many banks of one design at rest: of linear filters alone, to
-    // which no label came late, and without how errors went along the stream.
+    // The same in one row of numbers, for many banks of one design at rest: of linear filters alone,
+    // and without how errors went along the stream. A label may have come late only where the row has
+    // room for that, `late`.
     bool packable() const;
-    std::size_t packed_size() const;
-    void pack(double* to) const;
-    void unpack(const double* from);
+    std::size_t packed_size(bool late) const;
+    void pack(double* to, bool late) const;
+    void unpack(const double* from, bool late);
     void check() const;  // refuses a state that no bank can have had
 
 private:

@@ -91,6 +91,13 @@ void Bank::drop_first_target() {
     design_.targets.erase(design_.targets.begin());
 }
 
+void Bank::drop_last_output() {
+    --outputs_;
+    --design_.targets.back().outputs;
+    combiners_.back().drop_last_output();
+    for (Expert& expert : experts_) std::get<FilterExpert>(expert).drop_last_output();
+}
+
 void Bank::settle() {
     settle_part("bounds", [&] { bounds_.settle(); });
     if (binned_) settle_part("bins", [&] { bins_.settle(); });

@@ -40,6 +40,10 @@ public:
         outputs_.push_back(target.outputs);
         filter_.add_outputs(target.outputs);
     }
+    void drop_last_output() {
+        --outputs_.back();
+        filter_.drop_output(filter_.outputs() - 1);
+    }
     void drop_first_target() {
         for (std::size_t o = 0; o < outputs_.front(); ++o) filter_.drop_output(0);
         outputs_.erase(outputs_.begin());
