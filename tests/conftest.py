@@ -51,7 +51,7 @@ THOROUGH = {
         "same_rows",
         "sklearn_contract",
     ],
-    "files": ["crash_safety", "forged", "old_formats"],
+    "files": ["crash_safety", "forged", "old_formats", "size"],
     "hostile": ["hostile", "hostile_automatic", "hostile_keyed"],
     "model": [
         "automatic_properties",

@@ -59,6 +59,8 @@ class Keyed(KeyedPending):
         Number of columns of X.
     feature_names_in_ : tuple of str or None
         Their names, where the first X had names.
+    empty_columns_ : list of str
+        Names of the columns that have had no value yet.
     classes_ : ndarray
         The labels, sorted; the same for all keys.
     limited_rows_ : int

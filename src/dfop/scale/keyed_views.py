@@ -120,6 +120,13 @@ class KeyedViews:
         return self._models.names
 
     @property
+    def empty_columns_(self) -> list[str]:
+        """Names of the columns that have had no value yet."""
+        names, kinds = self.feature_names_in_, self._models.coder.kinds()
+        given = names or [f"x{j}" for j in range(len(kinds))]
+        return [name for name, kind in zip(given, kinds, strict=True) if kind is None]
+
+    @property
     def column_kinds_(self) -> dict[str, Literal["number", "text"]]:
         """What the columns hold that have names; "number" where no cell was ever there."""
         names, kinds = self.feature_names_in_ or (), self._models.coder.kinds()
