@@ -10,6 +10,7 @@
 #include "intervals.hpp"
 #include "lock.hpp"
 #include "numpy_arrays.hpp"
+#include "row_digest.hpp"
 #include "watch.hpp"
 
 using namespace nanobind::literals;
@@ -435,6 +436,7 @@ void bind_lock(nb::module_& m) {
 
 void bind_rows(nb::module_& m) {
     bind_lock(m);
+    m.def("digest_of_row", [](nb::handle x) { return digest_of_row(x.ptr()); }, "x"_a.none());
     nb::class_<NamedRows>(m, "NamedRows")
         .def(nb::init<nb::object, nb::object, nb::dict, nb::object, double, std::size_t>(),
              "engine"_a.none(), "coder"_a, "names"_a, "lock"_a, "discount"_a, "most_names"_a)

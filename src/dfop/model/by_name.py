@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dfop.core import BUCKETS, Lock, NamedRows
+from dfop.core import BUCKETS, Bank, Lock, NamedRows
 from dfop.rows.batch import Batch
 
 from .label_targets import LabelTarget
+from .made import Made, made_of
 from .model import Model
 from .settings import Settings
 from .targets import Planned
@@ -92,12 +93,14 @@ class RowsByName:
 
     def learn_number(self, x: dict[Any, Any], y: float) -> None:
         """Learn one row and its number."""
-        if self._is_under_way():
+        made = self._made(x)
+        if made is None and self._is_under_way():
             monitor: Any = self.model.monitor
             parts = (None, None) if monitor is None else (monitor.watch, monitor.intervals)
             self._close(self.named.learn_number(x, y, *parts), y)
         else:
-            self._learn(x, Planned(self.model.target, np.array([[y]])))
+            self._learn(x, Planned(self.model.target, np.array([[y]])), made)
+        self._remake()
         self._warn()
 
     def learn_label(self, x: dict[Any, Any], label: Any) -> None:
@@ -105,12 +108,15 @@ class RowsByName:
         target = self.model.target
         assert isinstance(target, LabelTarget)
         k = target.number_of(label)
-        if k is not None and self._is_under_way():
+        planned = target.plan_growing([label]) if k is None else None  # or refuse it
+        made = self._made(x)
+        if made is None and k is not None and self._is_under_way():
             monitor: Any = self.model.monitor
             parts = (None, None) if monitor is None else (monitor.watch, monitor.calibrations[0])
             self._close(self.named.learn_class(x, k, target.margin, *parts), k)
         else:
-            self._learn(x, target.plan_growing([label]))
+            self._learn(x, planned or target.plan_growing([label]), made)
+        self._remake()
         self._warn()
 
     def _is_under_way(self) -> bool:
@@ -135,12 +141,12 @@ class RowsByName:
         coded = target.active(model.coded(values, target))
         model.observe(self.named.last_row(), target.active(outputs), coded, values, _SEEN)
 
-    def _learn(self, x: dict[Any, Any], planned: Planned) -> None:
+    def _learn(self, x: dict[Any, Any], planned: Planned, made: Made | None = None) -> None:
         """Learn one row, whose target is checked, in the way that is right for all."""
         model = self.model
         self._set_lags(x)
-        if model.engine is None or planned.opened or model.own is not None:
-            self._learn_coded(x, planned)
+        if model.engine is None or planned.opened or model.own is not None or made is not None:
+            self._learn_coded(x, planned, made)
         else:
             coded = self._target(planned.values)
             outputs = self.named.step(x, coded)
@@ -151,22 +157,32 @@ class RowsByName:
 
     def pass_by(self, x: dict[Any, Any], values: NDArray[Any]) -> None:
         """Let a row without a target pass; nothing reads the value in its place."""
+        self._made(x)
         self._set_lags(x)
         self._learn_coded(x, Planned(self.model.target, values), labelled=False)
         self._warn()
 
-    def _learn_coded(self, x: dict[Any, Any], planned: Planned, *, labelled: bool = True) -> None:
-        """Learn a row that opens the engine or a class, has no target, or that own experts see."""
+    def _learn_coded(
+        self,
+        x: dict[Any, Any],
+        planned: Planned,
+        made: Made | None = None,
+        *,
+        labelled: bool = True,
+    ) -> None:
+        """Learn a row that opens the engine or a class, has no target, is late, or that own experts see."""
         model = self.model
         if model.lags is None and model.settings.lags:
             model.open_lags()
         rows = self.named.code(x)
         model.take_target(planned.target)
+        if model.engine is None:
+            model.open_engine(rows.shape[1], rows)
+            made = self._made(x, early=True)
         weights = model.weigh(1) if labelled else model.weigh(1).without_targets(_SEEN)
         seen = _SEEN if labelled else ~_SEEN
-        model.learn_coded(
-            rows, [(0, rows.shape[1])], planned.values, weights, seen, list(planned.opened)
-        )
+        some = (planned.values, weights, seen, list(planned.opened))
+        model.learn_coded(rows, [(0, rows.shape[1])], *some, made if labelled else None)
         self.named.use(model.engine)  # type: ignore[arg-type]
 
     def _target(self, values: NDArray[Any]) -> Array:
@@ -227,6 +243,44 @@ class RowsByName:
         if self._classes_beyond:
             self._limits.warn_of_classes()
 
+    # -- rows that are predicted now and learned later ------------------------------------------
+
+    def ask(self, x: dict[Any, Any]) -> None:
+        """Remember a row that was predicted, to know it again when its label comes."""
+        remembered = self.model.remembered
+        if remembered is not None and remembered.ask(x):
+            if self.model.engine is None:
+                remembered.drop_oldest_asked()
+            else:
+                self.put_down()
+
+    def put_down(self, *, early: bool = False) -> None:
+        """Put down what is predicted of the rows asked about, now that something will be learned."""
+        model, remembered = self.model, self.model.remembered
+        if remembered is None or not remembered.asked or model.engine is None:
+            return
+        rows = np.vstack([self.named.code_to_predict(x) for _, x in remembered.asked])
+        made = made_of(model, rows, [(0, rows.shape[1])])
+        remembered.put_down(made, rows if early else rows[:, :0])
+
+    def _made(self, x: dict[Any, Any], *, early: bool = False) -> Made | None:
+        """Return what was predicted of a row that is learned now; None if nothing changed since."""
+        remembered = self.model.remembered
+        if not remembered or self.model.engine is None:
+            return None
+        digest = remembered.learns(x)
+        self.put_down(early=early)
+        return None if digest is None else remembered.take(digest)
+
+    def _remake(self) -> None:
+        """Whenever labels have doubled, see `Bank.remake`."""
+        model, remembered = self.model, self.model.remembered
+        if remembered is None or not remembered.early or not isinstance(model.engine, Bank):
+            return
+        assert model.monitor is not None
+        if model.monitor.rows & (model.monitor.rows - 1) == 0:
+            remembered.remake(model.engine)
+
     # -- frames -------------------------------------------------------------------------------
 
     def learn_batch(
@@ -241,6 +295,7 @@ class RowsByName:
         assert names is not None
         self._refuse_lag_names(names)
         batch = ordered(batch)
+        self.put_down()
         if len(model.ids.keys() | set(names)) > model.settings.max_features:
             self._learn_rows(batch.dicts(), planned, labelled)
             self._warn()
@@ -248,6 +303,8 @@ class RowsByName:
         every = np.ones(len(batch), bool)
         labelled = every if labelled is None else labelled
         model.learn_planned(batch, planned, model.weigh(len(batch)), every, labelled)
+        if model.remembered is not None:  # rows predicted before the first label
+            model.remembered.asked.clear()
         self.named.use(model.engine)  # type: ignore[arg-type]
         if isinstance(model.target, LabelTarget) and (planned.values[labelled] < 0).any():
             self._classes_beyond = True

@@ -63,6 +63,8 @@ class Made(NamedTuple):
         engine = model.engine
         if not isinstance(engine, Bank) or self.experts.shape[1] != engine.made_size:
             return
+        if start == len(self.experts):
+            return
         X = rows[start:, : engine.features]
         missing = engine.features - X.shape[1]
         if missing:
