@@ -227,13 +227,14 @@ class Model:
             runs += self.learn_coded(
                 rows, widths, values, weighed, known, opened, of_part, filtered=filtered
             )
+            if not self.by_name:
+                self.learned += int(np.count_nonzero(known))
             start = part.stop
         self.clock = weights.clock
         # Only differences matter: the count starts anew where no row waits.
         self.now = weights.passed(self.now, n) if self.waiting.count else 0.0
         if not self.by_name:
             self.rows += n
-            self.learned += int(np.count_nonzero(seen))
         if self.waiting.count:
             self._expire(weights)
         self.warn()
