@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dfop.core import BUCKETS, Bank, Lock, NamedRows
+from dfop.core import BUCKETS, Bank, Lock, NamedRows, digest_of_row
 from dfop.rows.batch import Batch
 
 from .label_targets import LabelTarget
@@ -170,7 +170,7 @@ class RowsByName:
         *,
         labelled: bool = True,
     ) -> None:
-        """Learn a row that opens the engine or a class, has no target, is late, or that own experts see."""
+        """Learn a row that opens something, has no target or a late one, or for own experts."""
         model = self.model
         if model.lags is None and model.settings.lags:
             model.open_lags()
@@ -178,7 +178,7 @@ class RowsByName:
         model.take_target(planned.target)
         if model.engine is None:
             model.open_engine(rows.shape[1], rows)
-            made = self._made(x, early=True)
+            made = self._made_first(x)
         weights = model.weigh(1) if labelled else model.weigh(1).without_targets(_SEEN)
         seen = _SEEN if labelled else ~_SEEN
         some = (planned.values, weights, seen, list(planned.opened))
@@ -246,31 +246,42 @@ class RowsByName:
     # -- rows that are predicted now and learned later ------------------------------------------
 
     def ask(self, x: dict[Any, Any]) -> None:
-        """Remember a row that was predicted, to know it again when its label comes."""
-        remembered = self.model.remembered
-        if remembered is not None and remembered.ask(x):
-            if self.model.engine is None:
-                remembered.drop_oldest_asked()
-            else:
-                self.put_down()
-
-    def put_down(self, *, early: bool = False) -> None:
-        """Put down what is predicted of the rows asked about, now that something will be learned."""
+        """Remember the row that was predicted just now, to know it again when its label comes."""
         model, remembered = self.model, self.model.remembered
-        if remembered is None or not remembered.asked or model.engine is None:
+        if remembered is None:
             return
-        rows = np.vstack([self.named.code_to_predict(x) for _, x in remembered.asked])
-        made = made_of(model, rows, [(0, rows.shape[1])])
-        remembered.put_down(made, rows if early else rows[:, :0])
+        if model.engine is None:
+            remembered.add_first(x)
+        else:
+            self.named.ask(x, remembered.limit)
 
-    def _made(self, x: dict[Any, Any], *, early: bool = False) -> Made | None:
+    def put_down(self) -> None:
+        """Put down what is predicted of the rows asked about, before something is learned."""
+        model, remembered = self.model, self.model.remembered
+        if self.named.asked and remembered is not None:
+            digests, rows = self.named.take_asked()
+            made = made_of(model, rows, [(0, rows.shape[1])])
+            remembered.put_down(digests, made, rows[:, :0])
+
+    def _made(self, x: dict[Any, Any]) -> Made | None:
         """Return what was predicted of a row that is learned now; None if nothing changed since."""
         remembered = self.model.remembered
-        if not remembered or self.model.engine is None:
+        if not remembered and not self.named.asked:
             return None
-        digest = remembered.learns(x)
-        self.put_down(early=early)
-        return None if digest is None else remembered.take(digest)
+        digest = self.named.learns(x)
+        self.put_down()
+        return None if digest is None or remembered is None else remembered.take(digest)
+
+    def _made_first(self, x: dict[Any, Any]) -> Made | None:
+        """Do the same of the first row of all, now that there is an engine for it."""
+        model, remembered = self.model, self.model.remembered
+        if remembered is None or not remembered.first:
+            return None
+        digests, first = zip(*remembered.first, strict=True)
+        remembered.first.clear()
+        rows = np.vstack([self.named.code_to_predict(row) for row in first])
+        remembered.put_down(digests, made_of(model, rows, [(0, rows.shape[1])]), rows)
+        return remembered.take(digest_of_row(x))
 
     def _remake(self) -> None:
         """Whenever labels have doubled, see `Bank.remake`."""
@@ -303,8 +314,8 @@ class RowsByName:
         every = np.ones(len(batch), bool)
         labelled = every if labelled is None else labelled
         model.learn_planned(batch, planned, model.weigh(len(batch)), every, labelled)
-        if model.remembered is not None:  # rows predicted before the first label
-            model.remembered.asked.clear()
+        if model.remembered is not None:
+            model.remembered.first.clear()
         self.named.use(model.engine)  # type: ignore[arg-type]
         if isinstance(model.target, LabelTarget) and (planned.values[labelled] < 0).any():
             self._classes_beyond = True

@@ -1,12 +1,13 @@
 """Rows that were predicted and not learned yet, known again by what they say.
 
-Whoever predicts a row of a dict and learns it later gives no key. What was predicted is put down before
-the model next learns; a row that is learned right after it was predicted needs nothing of it.
+Whoever predicts a dict and learns it later gives no key. What was predicted is put down before the
+model next learns; a row that is learned right after it was predicted needs nothing of it.
 """
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 from itertools import takewhile
 from typing import Any, NamedTuple
 
@@ -20,10 +21,11 @@ from .made import Made
 Array = NDArray[np.float64]
 Row = dict[Any, Any]
 
-_MOST_NUMBERS = 2_000_000
-"""Kept of all rows: who has hundreds of classes remembers fewer rows."""
-_MOST_ASKED = 256
-"""As many rows are predicted in one go; so many copies of rows at most are kept."""
+_MOST_NUMBERS = 1_000_000
+"""Kept of all rows: who has hundreds of columns or classes remembers fewer rows."""
+
+_MOST_CELLS = 100_000
+"""Likewise of rows that are dicts still, which take ten times the room."""
 
 
 class Remembered(NamedTuple):
@@ -53,8 +55,8 @@ class RememberedRows:
 
     def __init__(self, limit: int, made: DTypeLike = np.float64) -> None:
         self.limit, self._dtype = limit, made
-        self.asked: deque[tuple[int, Row]] = deque()
-        """Rows predicted since something was last learned: nothing is put down of them yet."""
+        self.first: list[tuple[int, Row]] = []
+        """Rows predicted before the first label: nothing is known of their columns yet."""
         self._rows: dict[int, Remembered] = {}
         """By a number that rises, so the oldest come first."""
         self._numbers: dict[int, deque[int]] = {}
@@ -62,48 +64,30 @@ class RememberedRows:
         self._next = 0
         self._size = 0
         self.early = 0
-        """How many rows may be kept that came before the first label."""
+        """How many are kept of the rows that came before the first label."""
 
-    def __bool__(self) -> bool:
-        return bool(self.asked or self._rows)
+    def __len__(self) -> int:
+        return len(self._rows)
 
     @property
     def kept(self) -> list[Remembered]:
         """All rows of which something was put down, oldest first."""
         return list(self._rows.values())
 
-    def ask(self, x: Row) -> bool:
-        """Take over a row that was predicted; return whether there are as many as go together.
+    def add_first(self, x: Row) -> None:
+        """Take over a row predicted before the first label, while there is room."""
+        digest = digest_of_row(x)
+        again = bool(self.first) and self.first[-1][0] == digest  # asked twice, it is one row
+        if not again and len(self.first) < min(self.limit, _MOST_CELLS // max(len(x), 1)):
+            self.first.append((digest, x.copy()))
 
-        One that is asked about twice in a row is one row.
-        """
-        digest, asked = digest_of_row(x), self.asked
-        if not asked or asked[-1][0] != digest:
-            asked.append((digest, x.copy()))
-        return len(asked) >= min(_MOST_ASKED, self.limit)
-
-    def drop_oldest_asked(self) -> None:
-        """Before the first label nothing can be put down: forget rows that are too many."""
-        size = sum(len(x) for _, x in self.asked) if len(self.asked) % _MOST_ASKED == 0 else 0
-        while len(self.asked) > self.limit or size > _MOST_NUMBERS:
-            size -= len(self.asked.popleft()[1])
-
-    def learns(self, x: Row) -> int | None:
-        """Return by what a row that is learned now is found; None if its label is not late."""
-        digest, asked = digest_of_row(x), self.asked
-        if asked and asked[-1][0] == digest:
-            asked.pop()
-            return None
-        return digest
-
-    def put_down(self, made: Made, coded: Array) -> None:
-        """Keep what was predicted of the rows asked about; `coded` has no columns but for early ones."""
+    def put_down(self, digests: Iterable[int], made: Made, coded: Array) -> None:
+        """Keep what was predicted of rows; `coded` has no columns but for early ones."""
         made = made._replace(experts=made.experts.astype(self._dtype))
-        for t, (digest, _) in enumerate(self.asked):
+        for t, digest in enumerate(digests):
             part = slice(t, t + 1)
             of_row = Made(*(what[part].copy() for what in made))
             self.keep(Remembered(digest, of_row, coded[part].copy()))
-        self.asked.clear()
 
     def keep(self, row: Remembered) -> None:
         """Keep a row behind all others."""
@@ -129,13 +113,13 @@ class RememberedRows:
 
     def remake(self, engine: Bank) -> None:
         """Predict rows that came before the first label once more, see `Bank.remake`."""
-        rows = list(takewhile(lambda row: row.coded.size, self._rows.values()))
-        rows = [row for row in rows if row.made.experts.shape[1] == engine.made_size]
+        early = takewhile(lambda row: row.coded.size, self._rows.values())
+        rows = [row for row in early if row.made.experts.shape[1] == engine.made_size]
         if not rows:
             return
         X = np.zeros((len(rows), engine.features))
         for t, row in enumerate(rows):
-            X[t, : row.coded.shape[1]] = row.coded
+            X[t, : row.coded.shape[1]] = row.coded[0]
         made = np.vstack([row.made.experts for row in rows]).astype(np.float64)
         engine.remake(X, made)
         for row, of_row in zip(rows, made, strict=True):

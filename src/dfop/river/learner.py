@@ -80,6 +80,7 @@ class RiverLearner(Insight, base.Estimator):
         super().__setattr__(name, value)
 
     def __getstate__(self) -> dict[str, Any]:
+        self._put_down()
         fast = ("learn_one", "predict_one", "_rows")
         return {name: value for name, value in vars(self).copy().items() if name not in fast}
 
@@ -117,14 +118,18 @@ class RiverLearner(Insight, base.Estimator):
     def __dfop_model__(self) -> Model:
         """Return the model, for a file."""
         model = self._checked()
-        with model.lock:
-            if isinstance(self._rows, RowsByName):
-                self._rows.put_down()
+        self._put_down()
         return model
 
     def __dfop_resume__(self, model: Model) -> None:
         """Go on with a model, from a file."""
         self._use(model)
+
+    def _put_down(self) -> None:
+        """Put down what was predicted of rows, so that the model knows it."""
+        if isinstance(self._rows, RowsByName):
+            with self._model.lock:
+                self._rows.put_down()
 
     def _remember(self, x: Row) -> None:
         """Remember a row that was predicted, to know it again when its label comes."""

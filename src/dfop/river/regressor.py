@@ -76,12 +76,13 @@ class DFOPRegressor(RiverLearner, base.MiniBatchRegressor):
     -----
     *Labels that come late.* What was predicted of a row is remembered by what the row says, until
     `learn_one` brings a row that says the same. If others were learned or predicted in between, its
-    label is late: the combination of experts, intervals, calibration, alarms and lags go by what was
-    predicted and known when the row came. Nobody has to say so: `progressive_val_score(..., delay=)`
-    and all who predict now and learn later get it. A row that is learned right after it was
-    predicted, or that was not predicted one at a time, is learned as if its label had been known at once. Time
-    passes with the rows that are learned: to predict changes nothing. A row that reaches the model
-    otherwise than it was predicted, as behind a `StandardScaler` that has gone on, is not known again.
+    label is late: the combination of experts, intervals, calibration, alarms and lags go by what
+    was predicted and known when the row came. Nobody has to say so: whoever predicts now and learns
+    later gets it, as `progressive_val_score(..., delay=)` does. A row that is learned right after
+    it was predicted, or that was not predicted one at a time, is learned as if its label had been
+    known at once. Time passes with the rows that are learned: to predict changes nothing. A row
+    that comes otherwise than it was predicted, as behind a `StandardScaler` that has gone on, is
+    not known again.
 
     Examples
     --------
