@@ -50,13 +50,15 @@ def model_of(kind, parameters, where=None):
 def test_rows_predicted_and_then_learned_are_a_late_batch_of_arrays(kind, parameters, together):
     X, y, rows = rows_and_targets(kind)
     model, twin = model_of(kind, parameters), model_of(kind, parameters, dfop)
+    apart = together if "lags" in parameters and kind != "number" else 0
     for start in range(0, len(y), together):
         part = slice(start, start + together)
-        told = [model.predict_one(x) for x in rows[part]]
+        told = [] if start < apart else [model.predict_one(x) for x in rows[part]]
         if start:
             assert told == twin.predict(X[part]).tolist()
         first = {} if kind == "number" or start else {"classes": "open"}
-        twin.partial_fit(X[part], y[part], late=True, **first)
+        # with lags a batch of arrays is cut where a class is met, and waits by its parts
+        twin.partial_fit(X[part], y[part], late=not start < apart, **first)
         for x, label in zip(rows[part], y[part].tolist(), strict=True):
             model.learn_one(copy.deepcopy(x), label)
 

@@ -16,6 +16,7 @@ from dfop.rows.batch import Batch
 from .label_targets import LabelTarget
 from .made import Made, made_of
 from .model import Model
+from .remembered import RememberedRows
 from .settings import Settings
 from .targets import Planned
 
@@ -85,6 +86,7 @@ class RowsByName:
             1.0 - getattr(model.settings.rule, "mu", 0.0),
             model.settings.max_features,
         )
+        self._remembered = model.remembered
         self._limits = Limits(model.settings)
         self._classes_beyond = False
         self._lag_names = {f"label {k + 1} back" for k in range(model.settings.lags)}
@@ -93,14 +95,15 @@ class RowsByName:
 
     def learn_number(self, x: dict[Any, Any], y: float) -> None:
         """Learn one row and its number."""
-        made = self._made(x)
+        made = None if self._remembered is None else self._made(x, self._remembered)
         if made is None and self._is_under_way():
             monitor: Any = self.model.monitor
             parts = (None, None) if monitor is None else (monitor.watch, monitor.intervals)
             self._close(self.named.learn_number(x, y, *parts), y)
         else:
             self._learn(x, Planned(self.model.target, np.array([[y]])), made)
-        self._remake()
+        if self._remembered is not None and self._remembered.early:
+            self._remake(self._remembered)
         self._warn()
 
     def learn_label(self, x: dict[Any, Any], label: Any) -> None:
@@ -109,14 +112,15 @@ class RowsByName:
         assert isinstance(target, LabelTarget)
         k = target.number_of(label)
         planned = target.plan_growing([label]) if k is None else None  # or refuse it
-        made = self._made(x)
+        made = None if self._remembered is None else self._made(x, self._remembered)
         if made is None and k is not None and self._is_under_way():
             monitor: Any = self.model.monitor
             parts = (None, None) if monitor is None else (monitor.watch, monitor.calibrations[0])
             self._close(self.named.learn_class(x, k, target.margin, *parts), k)
         else:
             self._learn(x, planned or target.plan_growing([label]), made)
-        self._remake()
+        if self._remembered is not None and self._remembered.early:
+            self._remake(self._remembered)
         self._warn()
 
     def _is_under_way(self) -> bool:
@@ -157,7 +161,8 @@ class RowsByName:
 
     def pass_by(self, x: dict[Any, Any], values: NDArray[Any]) -> None:
         """Let a row without a target pass; nothing reads the value in its place."""
-        self._made(x)
+        if self._remembered is not None:  # its label will not come
+            self._made(x, self._remembered)
         self._set_lags(x)
         self._learn_coded(x, Planned(self.model.target, values), labelled=False)
         self._warn()
@@ -247,34 +252,32 @@ class RowsByName:
 
     def ask(self, x: dict[Any, Any]) -> None:
         """Remember the row that was predicted just now, to know it again when its label comes."""
-        model, remembered = self.model, self.model.remembered
+        remembered = self._remembered
         if remembered is None:
             return
-        if model.engine is None:
+        if self.model.engine is None:
             remembered.add_first(x)
         else:
             self.named.ask(x, remembered.limit)
 
     def put_down(self) -> None:
         """Put down what is predicted of the rows asked about, before something is learned."""
-        model, remembered = self.model, self.model.remembered
-        if self.named.asked and remembered is not None:
+        if self._remembered is not None and self.named.asked:
             digests, rows = self.named.take_asked()
-            made = made_of(model, rows, [(0, rows.shape[1])])
-            remembered.put_down(digests, made, rows[:, :0])
+            made = made_of(self.model, rows, [(0, rows.shape[1])])
+            self._remembered.put_down(digests, made, rows[:, :0])
 
-    def _made(self, x: dict[Any, Any]) -> Made | None:
+    def _made(self, x: dict[Any, Any], remembered: RememberedRows) -> Made | None:
         """Return what was predicted of a row that is learned now; None if nothing changed since."""
-        remembered = self.model.remembered
         if not remembered and not self.named.asked:
             return None
         digest = self.named.learns(x)
         self.put_down()
-        return None if digest is None or remembered is None else remembered.take(digest)
+        return None if digest is None else remembered.take(digest)
 
     def _made_first(self, x: dict[Any, Any]) -> Made | None:
         """Do the same of the first row of all, now that there is an engine for it."""
-        model, remembered = self.model, self.model.remembered
+        model, remembered = self.model, self._remembered
         if remembered is None or not remembered.first:
             return None
         digests, first = zip(*remembered.first, strict=True)
@@ -283,14 +286,12 @@ class RowsByName:
         remembered.put_down(digests, made_of(model, rows, [(0, rows.shape[1])]), rows)
         return remembered.take(digest_of_row(x))
 
-    def _remake(self) -> None:
+    def _remake(self, remembered: RememberedRows) -> None:
         """Whenever labels have doubled, see `Bank.remake`."""
-        model, remembered = self.model, self.model.remembered
-        if remembered is None or not remembered.early or not isinstance(model.engine, Bank):
-            return
-        assert model.monitor is not None
-        if model.monitor.rows & (model.monitor.rows - 1) == 0:
-            remembered.remake(model.engine)
+        engine, monitor = self.model.engine, self.model.monitor
+        doubled = monitor is not None and monitor.rows & (monitor.rows - 1) == 0
+        if doubled and isinstance(engine, Bank):
+            remembered.remake(engine)
 
     # -- frames -------------------------------------------------------------------------------
 
@@ -314,8 +315,8 @@ class RowsByName:
         every = np.ones(len(batch), bool)
         labelled = every if labelled is None else labelled
         model.learn_planned(batch, planned, model.weigh(len(batch)), every, labelled)
-        if model.remembered is not None:
-            model.remembered.first.clear()
+        if self._remembered is not None:
+            self._remembered.first.clear()
         self.named.use(model.engine)  # type: ignore[arg-type]
         if isinstance(model.target, LabelTarget) and (planned.values[labelled] < 0).any():
             self._classes_beyond = True

@@ -104,7 +104,7 @@ class DFOPClassifier(RiverLearner, base.MiniBatchClassifier):
         fit_intercept: bool = True,
         prior_variance: float | None = None,
         cap: float | None = 1e6,
-        pending_limit: int = 10_000,
+        pending_limit: int = 2_000,
         monitor: bool = False,
         semi: bool = False,
         max_features: int = 1000,

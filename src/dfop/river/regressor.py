@@ -110,7 +110,7 @@ class DFOPRegressor(RiverLearner, base.MiniBatchRegressor):
         fit_intercept: bool = True,
         prior_variance: float | None = None,
         cap: float | None = 1e6,
-        pending_limit: int = 10_000,
+        pending_limit: int = 2_000,
         monitor: bool = False,
         semi: bool = False,
         max_features: int = 1000,
