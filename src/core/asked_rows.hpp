@@ -44,7 +44,8 @@ private:
     void drop_gone() {
         const auto gone = static_cast<std::ptrdiff_t>(first_);
         digests_.erase(digests_.begin(), digests_.begin() + gone);
-        values_.erase(values_.begin(), values_.begin() + gone * static_cast<std::ptrdiff_t>(width_));
+        values_.erase(values_.begin(),
+                      values_.begin() + gone * static_cast<std::ptrdiff_t>(width_));
         first_ = 0;
     }
 

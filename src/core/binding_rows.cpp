@@ -188,7 +188,8 @@ public:
     void ask(nb::handle row, std::size_t limit) {
         const Call call(*this, 0);
         const std::size_t width = coder_.model.width();
-        const std::size_t most = std::max<std::size_t>(kMostAsked / std::max<std::size_t>(width, 1), 1);
+        const std::size_t most =
+            std::max<std::size_t>(kMostAsked / std::max<std::size_t>(width, 1), 1);
         asked_.add(digest_of_row(row.ptr()), rows_.last(), width, std::min(limit, most));
     }
 

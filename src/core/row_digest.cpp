@@ -17,8 +17,7 @@ enum Salt : std::uint64_t { kNumber = 1, kText, kMissing, kName };
 // FNV-1a, begun with what kind of thing the bytes are.
 std::uint64_t hash_of(std::string_view bytes, Salt salt) {
     std::uint64_t hash = 0xcbf29ce484222325u ^ salt;
-    for (const char byte : bytes)
-        hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3u;
+    for (const char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3u;
     return hash;
 }
 
@@ -45,8 +44,7 @@ std::uint64_t hash_of_value(PyObject* value) {
             const std::string_view text = strip_text(value, owner);
             return is_gap_word(text) ? kMissing : hash_of(text, kText);
         }
-        default:
-            return kMissing;
+        default: return kMissing;
     }
 }
 
