@@ -35,6 +35,7 @@ from .monitor import STRIDE, Found, LabelMonitor, Monitor, NumberMonitor, at_onc
 from .movement import moved_weights_of
 from .opening import Target, check_columns, check_targets, new_engine, new_monitor
 from .own_experts import OwnExperts
+from .remembered import RememberedRows
 from .settings import Settings, check_truth
 from .sparse_rows import DENSE_ROWS, as_taken
 from .targets import NumberTarget, Planned
@@ -114,6 +115,10 @@ class Model:
             settings.pending_expiry,
             np.float64 if number else np.float32,
         )
+        self.remembered: RememberedRows | None = None
+        """Rows that were predicted, where they are dicts and it matters when their labels come."""
+        if by_name and (settings.monitored or settings.lags):
+            self.remembered = RememberedRows(settings.pending_limit, self.waiting.made_dtype)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the model as it is between two calls, also while other threads use it.
@@ -224,13 +229,14 @@ class Model:
             runs += self.learn_coded(
                 rows, widths, values, weighed, known, opened, of_part, filtered=filtered
             )
+            if not self.by_name:
+                self.learned += int(np.count_nonzero(known))
             start = part.stop
         self.clock = weights.clock
         # Only differences matter: the count starts anew where no row waits.
         self.now = weights.passed(self.now, n) if self.waiting.count else 0.0
         if not self.by_name:
             self.rows += n
-            self.learned += int(np.count_nonzero(seen))
         if self.waiting.count:
             self._expire(weights)
         self.warn()
