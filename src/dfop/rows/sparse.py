@@ -15,6 +15,7 @@ from dfop.core import LARGEST
 
 from .batch import Batch
 from .checks import where_in
+from .sparse_parts import checked_rows
 
 Array = NDArray[np.float64]
 
@@ -152,7 +153,7 @@ def sparse_batch(X: Any) -> SparseBatch:
         )
     if width > WIDEST:
         raise ValueError(f"X has {width} columns, more than {WIDEST}: hash them into fewer")
-    rows = X.tocsr()
+    rows = checked_rows(X)
     if not rows.has_canonical_format:
         rows = rows.copy()  # the one given stays as it is
         rows.sum_duplicates()
