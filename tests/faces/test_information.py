@@ -370,3 +370,9 @@ def test_bad_input_is_told():
     waiting.predict_pending(X[:1], [1])
     with pytest.raises(ValueError, match="wait"):
         Information.from_learner(waiting)
+
+
+def test_it_is_shown_in_a_line():
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    part = Information.from_data(X, X[:, 0], half_life("3d"), time=np.arange(50.0))
+    assert repr(part) == "<Information of 50 rows with 3 columns, forgetting=half_life('3d')>"
