@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from dfop import DFOPClassifier
 
@@ -18,9 +19,10 @@ class Known(Rows):
         return X, np.where(X[:, 0] > 0, "up", "down")
 
 
+@pytest.mark.filterwarnings("ignore:no label had come")
 def test_every_block_of_the_page_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    X = np.random.default_rng(0).normal(size=(300, 2))
+    X = np.random.default_rng(0).normal(size=(40, 2))
     y = np.where(X[:, 0] > 0, "up", "down")
     names = {
         "X": X,
@@ -29,8 +31,8 @@ def test_every_block_of_the_page_runs(tmp_path, monkeypatch, capsys):
         "rival": FastSGD(),
         "learner": DFOPClassifier(),
         "stream": Known(X, y),
-        "orders": Known(X, y, time=np.arange(300).astype("M8[D]")),
-        "sensor": Known(X, y, time=np.arange(300.0)),
+        "orders": Known(X, y, time=np.arange(40).astype("M8[D]")),
+        "sensor": Known(X, y, time=np.arange(40.0)),
     }
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
     assert len(blocks) == 6
