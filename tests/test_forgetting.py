@@ -6,6 +6,8 @@ from datetime import timedelta
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dfop import DFOPRegressor, half_life, period
 from dfop.forgetting import ByClock, ByRows, as_rule
@@ -89,3 +91,17 @@ def test_an_expiry_by_the_clock_is_refused_by_what_it_is():
     model = DFOPRegressor(0.01, pending_expiry="3d")
     with pytest.raises(ValueError, match=r"a duration \(259200 seconds\).*whole number of rows"):
         model.fit([[1.0]], [1.0])
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["half_life('3d')", "period('90min')", "half_life('1w')", "period('1s')", "half_life('7h')"],
+)
+def test_a_rule_by_the_clock_is_shown_as_it_was_written(written):
+    assert repr(eval(written)) == written
+    assert repr(DFOPRegressor(eval(written))) == f"DFOPRegressor(forgetting={written})"
+
+
+@given(st.floats(1e-3, 1e9))
+def test_every_rule_by_the_clock_is_shown_as_what_makes_it_again(seconds):
+    assert eval(repr(ByClock(seconds))) == ByClock(seconds)

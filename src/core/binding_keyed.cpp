@@ -189,16 +189,15 @@ void arrive(GuardedStore& g, const StepArray& entries, const Flags& fresh, const
 }
 
 // 0 if the model is gone, 1 if the label was learned, 2 if waiting rows must be predicted again.
-int learn_late(GuardedStore& g, std::int64_t entry, const Vector& x, const Vector& y, double stamp,
-               double ticket, const Column& made) {
+std::int64_t learn_late(GuardedStore& g, std::int64_t entry, const Vector& x, const Vector& y,
+                        double stamp, double ticket, const Column& made) {
     const auto held = g.lock();
     const KeyedModel& design = g.model.design();
     require(x.size() == design.features() && y.size() == design.targets(),
             "x or y has the wrong length");
     check_targets(design, y.data(), 1);
     require(entry == -1 || g.model.has(entry), "there is no such entry");
-    return static_cast<int>(
-        g.model.learn_late(entry, x.data(), y.data(), stamp, ticket, {made.data(), made.size()}));
+    return g.model.learn_late(entry, x.data(), y.data(), stamp, ticket, {made.data(), made.size()});
 }
 
 void remake(GuardedStore& g, std::int64_t entry, const Vector& x, const Column& made) {

@@ -54,9 +54,10 @@ inline nanobind::object to_python(std::string_view utf8) {
     return nanobind::steal(text);
 }
 
-// Whether float() would take a text: "12", "1e5", "inf".
+// Whether a text would pass for a number: "12", "1e5", "inf". Python's own underscores, as in
+// "2024_01", are those of names.
 inline bool reads_as_number(std::string_view stripped) {
-    if (stripped.empty()) return false;
+    if (stripped.empty() || stripped.find('_') != std::string_view::npos) return false;
     const char first = stripped[0];
     const bool letter = (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z');
     if (letter && (first | 32) != 'i' && (first | 32) != 'n') return false;

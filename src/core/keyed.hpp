@@ -89,10 +89,11 @@ public:
     void arrive(const std::int64_t* entries, const std::uint8_t* fresh, std::size_t n,
                 const double* X, PerRow discount, PerRow log_discount, const Arrived& arrived,
                 Out out);
-    // Whether the model that predicted the row is still there, and if so whether rows of it that wait
-    // must now be predicted once more; if not, the label is not learned.
-    enum class Told { gone, learned, doubled };
-    Told learn_late(std::int64_t entry, const double* x, const double* y, double stamp,
+    // How many labels the model has had if that is twice as many as when rows of it that wait were last
+    // predicted once more, else 0; kGone if the model that predicted the row is not there any more, and
+    // the label is not learned.
+    static constexpr std::int64_t kGone = -1;
+    std::int64_t learn_late(std::int64_t entry, const double* x, const double* y, double stamp,
                     double ticket, KeyedModel::MadeOfRow made);
     void remake(std::int64_t entry, const double* x, KeyedModel::MadeOfRow made);
     void forget_late(std::int64_t entry, double ticket);

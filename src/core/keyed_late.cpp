@@ -24,15 +24,15 @@ void KeyedStore::arrive(const std::int64_t* entries, const std::uint8_t* fresh, 
     }
 }
 
-KeyedStore::Told KeyedStore::learn_late(std::int64_t entry, const double* x, const double* y,
-                                        double stamp, double ticket, KeyedModel::MadeOfRow made) {
+std::int64_t KeyedStore::learn_late(std::int64_t entry, const double* x, const double* y,
+                                    double stamp, double ticket, KeyedModel::MadeOfRow made) {
     const auto at = static_cast<Entry>(entry);
     Late* late = late_of(at);
-    if (!late || late->ticket != ticket) return Told::gone;
+    if (!late || late->ticket != ticket) return kGone;
     bring(at, false);
-    const bool doubled = working_.learn_late(x, y, late->now - stamp, made);
+    const std::int64_t doubled = working_.learn_late(x, y, late->now - stamp, made);
     working_.pack(record(at));
-    return --late->waiting > 0 && doubled ? Told::doubled : Told::learned;
+    return --late->waiting > 0 ? doubled : 0;
 }
 
 void KeyedStore::remake(std::int64_t entry, const double* x, KeyedModel::MadeOfRow made) {

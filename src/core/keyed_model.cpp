@@ -183,13 +183,14 @@ std::size_t KeyedModel::arrive(const double* x, double discount, double* yhat, s
     return made_size();
 }
 
-bool KeyedModel::learn_late(const double* x, const double* y, double since, MadeOfRow made) {
+std::int64_t KeyedModel::learn_late(const double* x, const double* y, double since,
+                                    MadeOfRow made) {
     if (!is_bank()) {
         const double gain = std::exp(since);
         std::vector<double> unread(outputs());
         std::vector<std::int32_t> ranks(classes());
         learn(x, 1, y, kNoDiscount, {&gain, 0}, unread.data(), ranks.data());
-        return false;
+        return 0;
     }
     const bool few = met() < kMany;
     coded_.resize(engine_outputs());
@@ -203,7 +204,8 @@ bool KeyedModel::learn_late(const double* x, const double* y, double since, Made
     bank().learn(x, 1, y, {&kZero, 0}, {&age, 0}, ahead_.data(), made_.data());
     if (few) turn_to_classes();
     int exponent;
-    return std::frexp(bank().errors().rows(), &exponent) == 0.5;
+    const double labels = bank().errors().rows();
+    return std::frexp(labels, &exponent) == 0.5 ? static_cast<std::int64_t>(labels) : 0;
 }
 
 void KeyedModel::remake(const double* x, MadeOfRow made) const {

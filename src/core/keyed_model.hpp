@@ -73,8 +73,8 @@ public:
     std::size_t arrive(const double* x, double discount, double* yhat, std::int32_t* ranks,
                        double* made);
     // `since` is what has passed since the row came: the log of discounts, for a bank rows. Returns
-    // whether rows that wait are to be predicted once more (Bank::remake).
-    bool learn_late(const double* x, const double* y, double since, MadeOfRow made);
+    // how many labels there were if rows that wait are to be predicted once more (Bank::remake), else 0.
+    std::int64_t learn_late(const double* x, const double* y, double since, MadeOfRow made);
     void remake(const double* x, MadeOfRow made) const;
 
     // Further features that were always 0, classes that were never met, for which a bank has so many

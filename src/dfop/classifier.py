@@ -267,8 +267,8 @@ class DFOPClassifier(ClassifierMixin, Insight, Estimator):
         discount : array-like of shape (n,), optional
             The discounts ``lam_t`` in (0, 1] themselves, instead of the rule in `forgetting`.
         time : array-like of shape (n,), optional
-            Time of each row, numbers (seconds) or datetimes: for a rule by the clock, and alarms
-            carry it.
+            Time of each row, numbers (seconds) or datetimes: for a rule by the clock, where it must
+            not run backwards. Of other models only alarms carry it, in any order.
         classes : array-like, or list of array-like for y of shape (n, m), optional
             All labels there are, in the first call, where its `y` may not hold them all; "open" if
             any may come later, up to `max_classes`. Then `classes_` grows, and with it the columns

@@ -38,6 +38,9 @@ _SECONDS = {
 }  # fmt: skip
 
 
+_SPOKEN = [(unit, _SECONDS[unit]) for unit in ("w", "d", "h", "min", "s")]
+
+
 @dataclass(frozen=True)
 class ByRows:
     """Forget a constant share ``mu`` with every row: ``lam = 1 - mu``."""
@@ -52,7 +55,7 @@ class ByRows:
             )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ByClock:
     """Forget by the clock: ``lam_t = exp(-(time_t - time_(t-1)) / period)``."""
 
@@ -62,6 +65,14 @@ class ByClock:
     def __post_init__(self) -> None:
         if not (self.period > 0.0 and math.isfinite(self.period)):
             raise ValueError(f"a forgetting period must be positive and finite, not {self.period}")
+
+    def __repr__(self) -> str:
+        for rule, share in ((period, 1.0), (half_life, math.log(2.0))):
+            for unit, size in _SPOKEN:
+                count = round(self.period * share / size)
+                if count and count * size / share == self.period:
+                    return f"{rule.__name__}('{count}{unit}')"
+        return f"ByClock(period={self.period!r})"
 
 
 @dataclass(frozen=True)
@@ -98,7 +109,7 @@ def period(length: float | Duration) -> Forgetting:
     >>> period(1000)
     ByRows(mu=0.001)
     >>> period("90min")
-    ByClock(period=5400.0)
+    period('90min')
     """
     if isinstance(length, str | timedelta | np.timedelta64):
         return ByClock(seconds_of(length))
@@ -127,7 +138,7 @@ def half_life(length: float | Duration) -> Forgetting:
     >>> half_life(1)
     ByRows(mu=0.5)
     >>> half_life("1h")
-    ByClock(period=5193.7)
+    half_life('1h')
     """
     if isinstance(length, str | timedelta | np.timedelta64):
         return ByClock(seconds_of(length) / math.log(2.0))

@@ -263,8 +263,8 @@ class DFOPRegressor(RegressorMixin, Insight, Estimator):
         discount : array-like of shape (n,), optional
             The discounts ``lam_t`` in (0, 1] themselves, instead of the rule in `forgetting`.
         time : array-like of shape (n,), optional
-            Time of each row, numbers (seconds) or datetimes: for a rule by the clock, and alarms
-            carry it.
+            Time of each row, numbers (seconds) or datetimes: for a rule by the clock, where it must
+            not run backwards. Of other models only alarms carry it, in any order.
         late : bool
             Whether all these rows were predicted before any of their labels was known, as by
             someone who predicts a day and learns it at night. An automatic model then also judges

@@ -185,6 +185,7 @@ def test_text_and_gaps_reach_the_learners(forgetting):
 @pytest.mark.parametrize("clock", [False, True])
 @pytest.mark.parametrize("delay", [1, 3, 50, 500])
 @pytest.mark.parametrize("batch", [1, 7, 100, 1000])
+@pytest.mark.filterwarnings("ignore:no label had come")
 def test_a_model_that_waits_by_itself_is_asked_once_a_batch(delay, batch, clock):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 3))

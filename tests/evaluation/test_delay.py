@@ -1,11 +1,12 @@
 """How many labels are known does not depend on how the stream is cut."""
 
+import warnings
 from datetime import timedelta
 
 import numpy as np
 import pytest
 
-from dfop import DFOPClassifier
+from dfop import DFOPClassifier, DFOPRegressor
 from dfop.evaluation import evaluate
 from dfop.evaluation.delay import Arrivals, check_delay
 from dfop.rows import Batch
@@ -59,3 +60,14 @@ def test_a_duration_may_have_any_unit(delay):
 def test_a_duration_without_a_fixed_length_is_refused(delay):
     with pytest.raises(ValueError, match="no fixed length"):
         check_delay(delay, clocked=True)
+
+
+@pytest.mark.parametrize("late", [{"delay": 40}, {"label_batch": 41}])
+def test_a_model_that_never_learned_is_said_to_have_not(late):
+    rows = np.random.default_rng(0).normal(size=(40, 2)), np.arange(40.0)
+    with pytest.warns(UserWarning, match=r"of 40 rows was.*never learned; give more rows"):
+        result = evaluate(DFOPRegressor(), rows, **late)
+    assert not result.predictions.any()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        evaluate(DFOPRegressor(), rows, delay=38)

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from dfop import DFOPClassifier
 
@@ -18,6 +19,7 @@ class Known(Rows):
         return X, np.where(X[:, 0] > 0, "up", "down")
 
 
+@pytest.mark.filterwarnings("ignore:no label had come")
 def test_every_block_of_the_page_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     X = np.random.default_rng(0).normal(size=(40, 2))

@@ -65,6 +65,7 @@ def arrivals(n, late):
     [(SklearnSpy, 0), (RiverSpy, 0), *product([SklearnSpy, RiverSpy, PendingSpy], [1, 7, 100])],
 )
 @pytest.mark.parametrize("batch", [1, 16, 1000])
+@pytest.mark.filterwarnings("ignore:no label had come")
 def test_no_label_is_learned_before_its_prediction_nor_before_it_arrives(spy, delay, batch):
     model = spy()
     evaluate(model, spied(), delay=delay, batch=batch)
@@ -190,6 +191,7 @@ def test_a_model_that_remembers_rows_equals_one_that_learns_late(plane):
     assert len(model.waiting_) == 20  # labels that never came
 
 
+@pytest.mark.filterwarnings("ignore:no label had come")
 def test_before_the_first_label_the_first_class_or_zero_counts():
     X, y = np.zeros((3, 1)), ["b", "a", "b"]
     result = evaluate(Perceptron(), (X, y), delay=5)

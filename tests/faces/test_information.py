@@ -381,3 +381,9 @@ def test_labels_given_as_numbers_are_told_what_to_give():
     with pytest.raises(ValueError, match="row 1") as told:
         Information.from_data(X, [1.0, np.nan, 2.0], 0.01)
     assert "labels=True" not in str(told.value)
+
+
+def test_it_is_shown_in_a_line():
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    part = Information.from_data(X, X[:, 0], half_life("3d"), time=np.arange(50.0))
+    assert repr(part) == "<Information of 50 rows with 3 columns, forgetting=half_life('3d')>"

@@ -161,3 +161,24 @@ def test_a_late_batch_may_bring_a_class(lags):
         model.partial_fit(X[part], y[part], late=True, **first)
     assert model.classes_.tolist() == [0, 1, 2, 4, 5, 7]
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+
+
+def test_the_two_ways_with_late_labels_are_one_for_a_single_filter_and_two_for_the_default():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(600, 3))
+    y = X @ [1.0, 2.0, 3.0] + rng.normal(size=600)
+    found = {}
+    for forgetting in (0.01, "auto"):
+        remembers, told = DFOPRegressor(forgetting), DFOPRegressor(forgetting)
+        told.partial_fit(X[:100], y[:100], late=True)
+        remembers.predict_pending(X[:100], range(100))
+        remembers.learn_pending(range(100), y[:100])
+        differ = []
+        for start in range(100, 600, 100):
+            part = slice(start, start + 100)
+            ahead = remembers.predict_pending(X[part], range(start, start + 100))
+            differ.append(np.abs(ahead - told.predict(X[part])).max())
+            remembers.learn_pending(range(start, start + 100), y[part])
+            told.partial_fit(X[part], y[part], late=True)
+        found[forgetting] = max(differ)
+    assert found[0.01] < 1e-9 < found["auto"]

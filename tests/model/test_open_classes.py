@@ -135,3 +135,23 @@ def test_other_words_and_several_targets_are_refused():
         DFOPClassifier().partial_fit([[1.0]], ["a"], classes="opne")
     with pytest.raises(ValueError, match="one label a row"):
         DFOPClassifier().partial_fit([[1.0]], [["a", "b"]], classes="open")
+
+
+@pytest.mark.parametrize("given", ["open", ["a", "b", "zzz"], None])
+@pytest.mark.parametrize("first", ["fit", "partial_fit"])
+def test_a_model_that_knows_its_classes_says_that_it_takes_no_other(first, given):
+    X = [[1.0], [2.0]]
+    model = getattr(DFOPClassifier(), first)(X, ["a", "b"])
+    before = everything(model)
+    with pytest.raises(ValueError, match="begun without takes no other: begin a new one"):
+        model.partial_fit([[3.0]], ["zzz"], classes=given)
+    assert everything(model) == before
+    # what the message advises
+    anew = DFOPClassifier().partial_fit(X, ["a", "b"], classes="open")
+    assert anew.partial_fit([[3.0]], ["zzz"], classes="open").classes_.tolist() == ["a", "b", "zzz"]
+
+
+def test_several_targets_that_know_their_classes_take_no_others():
+    model = DFOPClassifier().partial_fit([[1.0], [2.0]], [["a", "b", "c", "d"]] * 2)
+    with pytest.raises(ValueError, match="classes='open' differs from the classes"):
+        model.partial_fit([[1.0]], [["a", "b", "c", "d"]], classes="open")

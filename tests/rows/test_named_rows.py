@@ -134,7 +134,6 @@ def test_what_is_refused(value, name):
         ({"new": None, "c": " 3"}, "feature 'c' is ' 3', a number given as text: convert it"),
         ({"new": "1e5"}, "feature 'new' is '1e5', a number given as text"),
         ({"new": "-inf"}, "feature 'new' is '-inf', a number given as text"),
-        ({"new": "1_000"}, "feature 'new' is '1_000', a number given as text"),
         ({"new": "١٢"}, "feature 'new' is '١٢', a number given as text"),
     ],
 )
@@ -512,3 +511,9 @@ def test_two_threads_may_share_a_model():
     assert failures == []
     assert np.isfinite(rows.engine.coefficients()[0]).all()
     assert rows.engine.features == rows.coder.width
+
+
+def test_underscores_make_no_number():
+    rows = rows_of()
+    rows.step_number({"month": "2024_01"}, 1.0)
+    assert rows.code({"month": "2024_01"}).tolist() == [[1.0]]

@@ -8,7 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from dfop import DFOPRegressor
+from dfop import DFOPRegressor, streams
 from dfop.rows.batch import Batch
 from dfop.rows.tables import as_batch
 from model_state import refused
@@ -284,3 +284,14 @@ def test_columns_that_are_not_those_of_the_first_rows_are_refused_with_the_remed
     words = ["should match", "in their order", "None", "feature_names_in_"]
     refused(model, lambda m: m.partial_fit(rows, [1.0, 2.0]), *words)
     model.partial_fit(rows.reindex(columns=model.feature_names_in_), [1.0, 2.0])
+
+
+@pytest.mark.parametrize("cells", [["2024_01", "2024_02"], ["0_33", "1_000"], ["1_0", "red"]])
+def test_texts_with_underscores_are_text_in_frames_and_in_files(cells, tmp_path):
+    """Python alone would read them as numbers."""
+    (tmp_path / "a.csv").write_text("m,y\n" + "".join(f"{cell},1\n" for cell in cells))
+    read = streams.read(tmp_path / "a.csv", target="y").frame()["m"]
+    for table in (pd.DataFrame, pl.DataFrame, pa.table):
+        assert [row[0] for row in as_batch(table({"m": cells})).rows()] == cells == list(read)
+    assert as_batch([[cell] for cell in cells]).rows() == [[cell] for cell in cells]
+    assert as_batch([{"m": cell} for cell in cells]).rows() == [[cell] for cell in cells]

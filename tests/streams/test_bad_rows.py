@@ -401,3 +401,18 @@ def test_broken_json_is_good_rows_and_bad_rows_however_the_file_is_cut(edits, ch
     content = good + edited(good * 4, edits)
     whole = outcome(content, 2**20, 2**14, "jsonl")
     assert outcome(content, chunk, 1, "jsonl") == whole
+
+
+def test_nothing_beyond_the_first_bad_row_is_counted_where_it_is_the_end():
+    rows = [{"x": 1.0, "y": 0.5}] * 200 + [{"x": "one", "y": 0.5}] * 30
+    stream = read(rows, target="y", kinds={"x": "number"}, task="regression")
+    with pytest.raises(DataError, match="row 201"):
+        stream.arrays()
+    assert (stream.bad.total, stream.bad.rows) == (1, 201)
+
+
+def test_a_cell_that_is_no_text_is_not_compared_with_cells_before_it():
+    rows = [{"x": 1.0, "y": 2.0}, {"x": "a", "y": 3.0}]
+    stream = read(rows, target="y", task="regression")
+    with pytest.raises(DataError, match=r"row 1, column 'x': 1\.0 is not text, as other cells of"):
+        stream.frame()

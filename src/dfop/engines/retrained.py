@@ -33,7 +33,8 @@ class Retrained(BaseEstimator):
     every : int, default=250
         After how many rows it is trained anew.
     window : int, default=5000
-        On how many of the last rows at most.
+        On how many of the last rows at most. If that is fewer than `every`, the other rows are
+        never learned.
 
     Attributes
     ----------

@@ -1,6 +1,7 @@
 """Predict, then learn: the honest score of a model on a stream."""
 
 import pickle
+import warnings
 from collections.abc import Iterator
 from time import perf_counter
 from typing import Any
@@ -161,6 +162,14 @@ class _Walk:
         rows, model = self.arrivals.seen, self.learner.model
         if rows == 0:
             raise ValueError(f"the stream {self.stream.name!r} has no rows")
+        if self.arrivals.late and not self.known[-1][-1]:
+            warnings.warn(
+                f"no label had come when the last of {rows} rows was predicted "
+                f"(delay={self.arrivals.delay!r}, label_batch={self.arrivals.label_batch}): these "
+                "are predictions of a model that never learned; give more rows, or a smaller delay",
+                UserWarning,
+                stacklevel=3,
+            )
         if self.sizes:
             self.sizes = [s for s in self.sizes if s[0] < rows] + list(_size(model, rows))
         predictions, probabilities = join(self.predictions)

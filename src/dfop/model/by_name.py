@@ -14,7 +14,7 @@ from dfop.core import BUCKETS, Bank, Lock, NamedRows, digest_of_row
 from dfop.rows.batch import Batch
 
 from .label_targets import LabelTarget
-from .made import Made, made_of
+from .made import Made, made_of, most_remade
 from .model import Model
 from .remembered import RememberedRows
 from .settings import Settings
@@ -289,9 +289,10 @@ class RowsByName:
     def _remake(self, remembered: RememberedRows) -> None:
         """Whenever labels have doubled, see `Bank.remake`."""
         engine, monitor = self.model.engine, self.model.monitor
-        doubled = monitor is not None and monitor.rows & (monitor.rows - 1) == 0
-        if doubled and isinstance(engine, Bank):
-            remembered.remake(engine)
+        if monitor is None or monitor.rows & (monitor.rows - 1):
+            return
+        if isinstance(engine, Bank):
+            remembered.remake(engine, most_remade(monitor.rows))
 
     # -- frames -------------------------------------------------------------------------------
 

@@ -23,11 +23,11 @@ from dfop.forgetting import ByClock, Forgetting, as_rule
 from dfop.rows.batch import Batch
 from dfop.rows.checks import in_words
 from dfop.rows.sparse import SparseBatch, sparse_batch
-from dfop.rows.tables import find_gaps, first_batch, is_sparse, next_batch
+from dfop.rows.tables import find_gaps, first_batch, has_no_rows, is_sparse, next_batch
 
 from .arriving import Due, arrive
-from .keys import Key
-from .late import forget_late, learn_late
+from .keys import Key, Keys, check_keys
+from .late import check_none, forget_late, learn_late
 from .model import Model, Run
 from .opening import Target
 from .settings import Settings, settings_of
@@ -260,6 +260,9 @@ class Estimator(BaseEstimator):
             model = self._started()  # another thread has learned the first rows in between
             assert model is not None
         with model.lock:
+            some = type(X) is np.ndarray and X.size > 0
+            if not some and has_no_rows(X, model.columns, model.names):
+                return shown(model, np.empty((0, model.target.width)))
             return shown(model, model.predict(self._batch(model, X)))
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -429,7 +432,7 @@ class Estimator(BaseEstimator):
         Parameters
         ----------
         keys : iterable of int or str
-            Which rows, in any order.
+            Which rows, in any order; none where no label has come.
         y : array-like of shape (n,) or (n, m)
             Their labels.
 
@@ -447,11 +450,13 @@ class Estimator(BaseEstimator):
         >>> round(float(model.predict([[2.0]])[0]), 1)
         4.0
         """
-        model = self._started()
-        if model is None:
-            raise ValueError("no row waits for its label: predict_pending announces rows")
-        with model.lock:
-            learn_late(model, keys, y)
+        names = check_keys(keys, None)
+        model = self._where_wait(names)
+        if not len(names):
+            check_none(y)
+        elif model is not None:
+            with model.lock:
+                learn_late(model, names, y)
         return self
 
     def forget_pending(self, keys: Iterable[Key]) -> Self:
@@ -474,12 +479,19 @@ class Estimator(BaseEstimator):
         >>> model.forget_pending([17]).pending_
         [18]
         """
-        model = self._started()
-        if model is None:
-            raise ValueError("no row waits for its label: predict_pending announces rows")
-        with model.lock:
-            forget_late(model, keys)
+        names = check_keys(keys, None)
+        model = self._where_wait(names)
+        if model is not None:
+            with model.lock:
+                forget_late(model, names)
         return self
+
+    def _where_wait(self, names: Keys) -> Model | None:
+        """Return the model in which rows wait; there may be none yet if no row is named."""
+        model = self._started()
+        if model is None and len(names):
+            raise ValueError("no row waits for its label: predict_pending announces rows")
+        return model
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 from dfop.core import KeyedStore
 
 from .keys import Key, Keys
+from .made import most_remade
 
 Array = NDArray[np.float64]
 
 _NOTHING: Array = np.empty(0)
-_GONE, _DOUBLED = 0, 2
-"""What a store says of a late label: its model is not there any more, or has twice as many now."""
+_GONE = -1
+"""What a store says of a late label whose model is not there any more."""
 
 
 class Placed(NamedTuple):
@@ -137,12 +138,12 @@ class LateRows:
             told = store.learn_late(row.entry, x, left, row.stamp, row.ticket, row.made)
             if told == _GONE:
                 self.expired += 1
-            elif told == _DOUBLED:
-                self._remake(store, row.ticket, width)
+            elif told > 0:
+                self._remake(store, row.ticket, width, most_remade(told))
 
-    def _remake(self, store: KeyedStore, ticket: float, width: int) -> None:
-        """Let a model that has twice as many labels now predict its rows that wait once more."""
-        names = list(self._of_ticket.get(ticket, ()))
+    def _remake(self, store: KeyedStore, ticket: float, width: int, most: int) -> None:
+        """Let a model with twice as many labels predict its oldest rows that wait once more."""
+        names = list(self._of_ticket.get(ticket, ()))[:most]
         for name, x in zip(names, self.coded(names, width), strict=True):
             row = self.rows[name]
             store.remake(row.entry, x, row.made)

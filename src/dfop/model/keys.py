@@ -26,7 +26,7 @@ Keys = list[Key] | range
 
 
 def check_keys(keys: Iterable[Any], n: int | None) -> Keys:
-    """Return keys; refuse what is no key, and equal ones."""
+    """Return keys; refuse what is no key, and equal ones. Of labels there may be none this time."""
     if isinstance(keys, str):
         raise ValueError(f"keys must be a list of keys, not the single string {shown(keys)}")
     if isinstance(keys, Set) or not isinstance(keys, Iterable):
@@ -37,8 +37,8 @@ def check_keys(keys: Iterable[Any], n: int | None) -> Keys:
     if isinstance(keys, np.ma.MaskedArray):
         refuse_masked(keys, "keys", "give every row its key")
     names = keys if isinstance(keys, range) and keys.step == 1 else _read(keys)
-    if not len(names) or (n is not None and len(names) != n):
-        raise ValueError(f"{len(names)} keys for {n if n is not None else 'no'} rows")
+    if n is not None and len(names) != n:
+        raise ValueError(f"{len(names)} keys for {n} rows: give every row a key")
     if isinstance(names, list) and len(set(names)) != len(names):
         key = next(key for key, times in Counter(names).items() if times > 1)
         first = names.index(key)

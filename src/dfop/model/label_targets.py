@@ -21,12 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dfop.core import choose, first_rows
-from dfop.rows.cells import shown
 from dfop.rows.labels import (
+    FIXED_CLASSES,
     check_new_label,
     class_labels,
     distinct,
     found_classes,
+    positions_of,
     target_labels,
 )
 
@@ -229,10 +230,10 @@ class LabelTarget:
             if not (isinstance(classes, str) and classes == OPEN):
                 raise ValueError(f"classes={classes!r}: this model began with classes={OPEN!r}")
             return
-        if not np.array_equal(class_labels(classes), self.classes):
+        if isinstance(classes, str) or not np.array_equal(class_labels(classes), self.classes):
             raise ValueError(
-                f"classes={classes!r} differs from the classes of the first call, {self.classes}: "
-                "the classes are fixed then"
+                f"classes={classes!r} differs from the classes of the first call, "
+                f"{self.classes.tolist()}. {FIXED_CLASSES}"
             )
 
     # -- numbers for the engine ---------------------------------------------------------------
@@ -371,29 +372,3 @@ class LabelTarget:
         if not self.order:
             out[:] = 1.0 / k
         return self.of_classes(out)
-
-
-def positions_of(labels: NDArray[Any], classes: NDArray[Any] | None) -> Indices:
-    """Return where in the sorted `classes` each label is; refuse those that are not there."""
-    assert classes is not None
-    try:
-        if len(classes) == 2:  # searching takes longer than the learning
-            at = (labels == classes[1]).astype(np.int64)
-        else:
-            at = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
-        known = np.asarray(classes[at] == labels)
-    except TypeError:  # labels that cannot be compared with the known ones
-        known = np.zeros(len(labels), bool)
-    if known.shape != labels.shape or not known.all():
-        t = int(np.argmin(np.broadcast_to(known, labels.shape)))
-        label, known_labels = labels[t], classes[:10].tolist()
-        named = ", ".join(map(shown, known_labels)) + (", ..." if len(classes) > 10 else "")
-        other = ""
-        if isinstance(label, str) != isinstance(known_labels[0], str):
-            other = f", of another type than {shown(known_labels[0])}: give labels of one type"
-        raise ValueError(
-            f"y has the unknown class {shown(label)} at row {t}{other}; the classes are {named}. "
-            "Name all classes in the first call: partial_fit(X, y, classes=[...]), or let them "
-            'come: classes="open"'
-        )
-    return np.asarray(at, dtype=np.int64)

@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 
 from dfop.core import Bank
 from dfop.rows.sparse import SparseBatch
-from dfop.rows.target_cells import split_targets
+from dfop.rows.target_cells import cells_of, split_targets
 
 from .between import said_between
-from .keys import Key, Keys, check_keys, places_among, some_keys
+from .keys import Keys, places_among, some_keys
 from .label_targets import LabelTarget
+from .made import most_remade
 from .model import Model, Run
 from .monitor import STRIDE, NumberMonitor
 from .targets import NumberTarget, Planned
@@ -47,9 +48,8 @@ class Labels(NamedTuple):
         return Labels(keys, self.before[part] - first, places_among(arriving, keys))
 
 
-def learn_late(model: Model, keys: Iterable[Key], y: Any) -> None:
+def learn_late(model: Model, names: Keys, y: Any) -> None:
     """Learn the labels of rows that were predicted before."""
-    names = check_keys(keys, None)
     model.waiting.find(names)
     planned = plan_labels(model.target, y, names)
     model.check_prior(planned.target)
@@ -59,6 +59,15 @@ def learn_late(model: Model, keys: Iterable[Key], y: Any) -> None:
     none = np.zeros(len(names), np.int64)
     learn_part(model, Labels(names, none, none - 1), planned)
     model.warn()
+
+
+def check_none(y: Any) -> None:
+    """Refuse labels where no row is named that they belong to."""
+    labels = cells_of(y)
+    if labels.ndim == 0 or len(labels):
+        raise ValueError(
+            f"keys names no row, but y has {labels.size} labels: give the key of each one's row"
+        )
 
 
 def plan_labels(target: Any, y: Any, keys: Keys) -> Planned:
@@ -94,9 +103,8 @@ def refuse_missing(y: Any, keys: Keys, *, words: bool) -> None:
     ) from None
 
 
-def forget_late(model: Model, keys: Iterable[Key]) -> None:
+def forget_late(model: Model, names: Keys) -> None:
     """Stop waiting for labels that will never come."""
-    names = check_keys(keys, None)
     model.waiting.remove(names, model.waiting.find(names))
 
 
@@ -250,30 +258,41 @@ class Replay:
             model.settle(before)
             self._match_outputs()
             if stop in doubled:
-                self._remake(steps, stop)
+                self._remake(steps, stop, most_remade(doubled[stop]))
         return runs
 
-    def _doubled(self, steps: Order) -> list[int]:
-        """Return after which steps there are twice as many labels as the last time."""
+    def _doubled(self, steps: Order) -> dict[int, int]:
+        """Return after which steps labels have doubled since the last time, and how many it is."""
         if not isinstance(self.model.engine, Bank) or self.model.sparse:
-            return []
+            return {}
         had, last = self.model.learned, len(steps.labels)
         powers = (2**k for k in range((had + last).bit_length()))
-        return [int(steps.labels[n - had - 1]) + 1 for n in powers if had < n <= had + last]
+        return {int(steps.labels[n - had - 1]) + 1: n for n in powers if had < n <= had + last}
 
-    def _remake(self, steps: Order, stop: int) -> None:
-        """Predict rows once more that wait since before the first label, see `Bank.remake`."""
+    def _remake(self, steps: Order, stop: int, most: int) -> None:
+        """Predict rows once more that wait since before the first label, see `Bank.remake`.
+
+        These are the oldest rows that wait, `most` at most.
+        """
         model, engine = self.model, self.model.engine
         assert isinstance(engine, Bank)
         waits = np.zeros(len(self.X), bool)
         waits[: self.old + int(np.searchsorted(steps.rows, stop))] = True
         waits[steps.told[: int(np.searchsorted(steps.labels, stop))]] = False
+        kept = model.waiting.others(self.places)
+        old = np.concatenate([self.places[waits[: self.old]], kept])
+        if len(old) > most:
+            first_left = np.partition(old, most)[most]
+            waits[: self.old] &= self.places < first_left
+            kept = kept[kept < first_left]
+        new = self.old + np.flatnonzero(waits[self.old :])
+        waits[new[max(most - len(old), 0) :]] = False
         made = self.made[waits]
         engine.remake(np.ascontiguousarray(self._seen()[waits]), made)
         self.made[waits] = made
         width = model.width
         model.waiting.remake(
-            self.places,
+            kept,
             engine.made_size,
             alike=isinstance(model.target, NumberTarget),
             code=lambda rows: self._as_seen(rows.dense(width)),
@@ -300,7 +319,7 @@ class Replay:
         return engine.made_size if isinstance(engine, Bank) else 0
 
     def _pieces(
-        self, steps: Order, opened: dict[int, Any], doubled: list[int]
+        self, steps: Order, opened: dict[int, Any], doubled: Iterable[int]
     ) -> list[tuple[int, int, int]]:
         """Cut where a column, a class or a stride of the monitor begins, or labels have doubled."""
         model, cuts = self.model, {0, len(steps.order), *doubled}

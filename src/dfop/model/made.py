@@ -19,6 +19,23 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
+LEAST_REMADE = 1000
+
+
+def most_remade(labels: int) -> int:
+    """Return how many waiting rows are predicted once more when there are so many labels.
+
+    Until these have doubled, as many rows get their label: the oldest ones, where labels come in
+    the order of the rows. More would take time that grows with all that wait.
+
+    Examples
+    --------
+    >>> most_remade(64), most_remade(4096)
+    (1000, 4096)
+    """
+    return max(labels, LEAST_REMADE)
+
+
 class Made(NamedTuple):
     """Predictions of rows that wait together for their labels."""
 
@@ -61,18 +78,20 @@ class Made(NamedTuple):
         target = before if margin else model.target  # with the class that one of them has opened
         return np.asarray(target.as_active(self.outputs[part]))
 
-    def remake(self, model: Model, rows: Any, start: int) -> None:
-        """Predict rows from `start` on once more, see `Bank.remake`."""
+    def remake(self, model: Model, rows: Any, which: NDArray[np.int64]) -> None:
+        """Predict some rows once more, see `Bank.remake`."""
         engine = model.engine
         if not isinstance(engine, Bank) or self.experts.shape[1] != engine.made_size:
             return
-        if start == len(self.experts):
+        if len(which) == 0:
             return
-        X = rows[start:, : engine.features]
+        X = rows[which, : engine.features]
         missing = engine.features - X.shape[1]
         if missing:
             X = np.pad(X, ((0, 0), (0, missing)))
-        engine.remake(np.ascontiguousarray(X), self.experts[start:])
+        experts = self.experts[which]
+        engine.remake(np.ascontiguousarray(X), experts)
+        self.experts[which] = experts
 
 
 def made_of(model: Model, rows: Array | SparseBatch, widths: list[tuple[int, int]]) -> Made:

@@ -12,7 +12,7 @@ import copy
 import itertools
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -30,7 +30,7 @@ from dfop.rows.weights import row_weights
 
 from .label_targets import LabelTarget
 from .lags import Lags
-from .made import Made, made_of
+from .made import Made, made_of, most_remade
 from .monitor import STRIDE, Found, LabelMonitor, Monitor, NumberMonitor, at_once
 from .movement import moved_weights_of
 from .opening import Target, check_columns, check_targets, new_engine, new_monitor
@@ -297,7 +297,7 @@ class Model:
         named: list[tuple[int, Any]] = []
         if opened and made is None and self._only_names_open():
             named, opened = opened, []
-        doubled = [] if made is None else self._doubled(seen)
+        doubled = {} if made is None else self._doubled(seen)
         labels, edges = dict(opened), self._edges(n, widths, opened, doubled)
         runs = []
         for start, stop, width in edges:
@@ -329,7 +329,8 @@ class Model:
             runs.append(Run(before, active if shown is None else before.active(shown), monitored))
             self.settle(before)
             if made is not None and stop in doubled:
-                made.remake(self, rows, stop)
+                left = stop + np.flatnonzero(seen[stop:])
+                made.remake(self, rows, left[: most_remade(doubled[stop])])
         if self.lags is not None:
             self.lags.add(values[seen])
         return self._name(runs, named) if named else runs
@@ -390,18 +391,18 @@ class Model:
             return rows[part]
         return np.ascontiguousarray(rows[part, :width])
 
-    def _doubled(self, seen: NDArray[np.bool_]) -> list[int]:
-        """Return after which rows there are twice as many labels as the last time."""
+    def _doubled(self, seen: NDArray[np.bool_]) -> dict[int, int]:
+        """Return after which rows there are twice as many labels as the last time, and how many."""
         counts = self.learned + np.cumsum(seen)
-        doubled = seen & (counts & (counts - 1) == 0)
-        return (np.flatnonzero(doubled) + 1).tolist()
+        rows = np.flatnonzero(seen & (counts & (counts - 1) == 0))
+        return dict(zip((rows + 1).tolist(), counts[rows].tolist(), strict=True))
 
     def _edges(
         self,
         n: int,
         widths: list[tuple[int, int]],
         opened: list[tuple[int, Any]],
-        doubled: list[int],
+        doubled: Iterable[int],
     ) -> list[tuple[int, int, int]]:
         """Return runs of rows during which nothing is opened, as (start, stop, width)."""
         if len(widths) == 1 and not opened and not doubled and self.monitor is None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from itertools import takewhile
+from itertools import islice, takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -111,9 +111,10 @@ class RememberedRows:
         self.early -= row.coded.size > 0
         return row.made._replace(experts=row.made.experts.astype(np.float64))
 
-    def remake(self, engine: Bank) -> None:
+    def remake(self, engine: Bank, most: int) -> None:
         """Predict rows that came before the first label once more, see `Bank.remake`."""
-        early = takewhile(lambda row: row.coded.size, self._rows.values())
+        oldest = islice(self._rows.values(), most)
+        early = takewhile(lambda row: row.coded.size, oldest)
         rows = [row for row in early if row.made.experts.shape[1] == engine.made_size]
         if not rows:
             return

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dfop.rows.labels import class_labels, found_classes, target_labels
+from dfop.rows.labels import class_labels, found_classes, positions_of, target_labels
 from dfop.rows.target_cells import same_targets
 
-from .label_targets import positions_of
 from .labels import LabelCode, raw_probabilities
 from .targets import Planned
 
@@ -81,7 +80,8 @@ class SeveralLabels:
         """Refuse classes that differ from those known."""
         if classes is None:
             return
-        same = len(classes) == len(self.columns) and all(
+        given = not isinstance(classes, str) and len(classes) == len(self.columns)
+        same = given and all(
             np.array_equal(class_labels(some), known)
             for some, known in zip(classes, self.columns, strict=True)
         )

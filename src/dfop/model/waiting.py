@@ -330,13 +330,19 @@ class WaitingRows:
         """Return what is kept of all rows, oldest first."""
         return self.kept(self._queues.places.here)
 
-    def remake(self, but: Places, width: int, *, alike: bool, code: Coder, remake: Remake) -> None:
-        """Let an engine predict rows once more, all but those at some places.
+    def others(self, places: Places) -> Places:
+        """Return the places of all rows but some, oldest first."""
+        return np.setdiff1d(self._queues.places.here, places, assume_unique=True)
+
+    def remake(
+        self, places: Places, width: int, *, alike: bool, code: Coder, remake: Remake
+    ) -> None:
+        """Let an engine predict the rows at some places once more.
 
         Parameters
         ----------
-        but : array of int
-            Places of rows that are left out.
+        places : array of int
+            Which rows.
         width, alike
             How many numbers an engine puts down of a row now, as in `Kept.made_of`.
         code : callable
@@ -344,7 +350,6 @@ class WaitingRows:
         remake : callable
             Overwrites what was made of rows.
         """
-        places = np.setdiff1d(self._queues.places.here, but, assume_unique=True)
         if not len(places):
             return
         rows = self.kept(places)

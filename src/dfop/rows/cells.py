@@ -4,7 +4,8 @@ Missing are None, NaN, pandas' NA and NaT, and texts that say so (`GAP_WORDS`). 
 `float` takes that is no text; it must be finite and below 2**500 in magnitude. Text is taken
 without surrounding blanks. Text that reads as a number is refused, since more often than not it is
 a number that lost its type on the way; in a column that is declared text it is what it says it is.
-All else (dates, lists, bytes) is neither.
+What has underscores, as 2024_01, is a name, though Python would read a number. All else (dates,
+lists, bytes) is neither.
 """
 
 from __future__ import annotations
@@ -48,13 +49,15 @@ def is_missing(value: Any) -> bool:
 
 
 def reads_as_number(text: str) -> bool:
-    """Whether text would pass for a number: "12", " 1e5".
+    """Whether text would pass for a number: "12", " 1e5"; Python's own "2024_01" would not.
 
     Examples
     --------
-    >>> reads_as_number("1e5"), reads_as_number("A1")
-    (True, False)
+    >>> [reads_as_number(text) for text in ("1e5", "A1", "2024_01")]
+    [True, False, False]
     """
+    if "_" in text:
+        return False
     try:
         float(text)
     except ValueError:

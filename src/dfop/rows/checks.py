@@ -64,6 +64,42 @@ def check_length(y: NDArray[Any], n: int) -> None:
         )
 
 
+def refuse_no_rows() -> NoReturn:
+    """Refuse a batch without a row."""
+    raise ValueError(
+        "the batch is empty: found 0 samples where a minimum of 1 is needed; leave the call out "
+        "where no row has come"
+    )
+
+
+def refuse_no_columns(n: int) -> NoReturn:
+    """Refuse rows without a column."""
+    raise ValueError(
+        f"X has 0 feature(s) (shape=({n}, 0)) while a minimum of 1 is required: give columns"
+    )
+
+
+def refuse_ragged(rows: Sequence[Any]) -> None:
+    """Refuse rows of different length.
+
+    Examples
+    --------
+    >>> refuse_ragged([[1, 2], [3]])
+    Traceback (most recent call last):
+    ...
+    ValueError: X has 1 cells in row 1 and 2 cells in row 0: give every row the same columns, ...
+    """
+    sizes = [len(row) if hasattr(row, "__len__") else None for row in rows]
+    t = next((t for t, size in enumerate(sizes) if size != sizes[0]), 0)
+    if t == 0:
+        return
+    found = ["a single value" if size is None else f"{size} cells" for size in (sizes[t], sizes[0])]
+    raise ValueError(
+        f"X has {found[0]} in row {t} and {found[1]} in row 0: give every row the same columns, "
+        "None where a cell is missing"
+    )
+
+
 def refuse_masked(values: Any, what: str, remedy: str) -> None:
     """Refuse values of which some are masked: what a mask hides is not to be learned.
 
@@ -110,11 +146,13 @@ def name_what_is_no_number(data: Any, what: str, error: Exception) -> None:
         try:
             float(value)
         except (TypeError, ValueError):
-            if np.iterable(value) and not isinstance(value, str):
-                return  # rows of different length: the error at hand says it better
+            nested = np.iterable(value) and not isinstance(value, str | bytes)
+            if nested and values.ndim == 1:
+                return  # these are rows: the error at hand says it better
+            reason = f"a {type(value).__name__}" if nested else error
             raise ValueError(
                 f"{what} has {shown(value)} at {where_in(index, names)}, which is no number "
-                f"({error}): encode or drop it before learning"
+                f"({reason}): encode or drop it before learning"
             ) from None
 
 

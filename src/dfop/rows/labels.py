@@ -29,6 +29,11 @@ _FRACTION = (
     "whole numbers, bools or text, and fractions only if classes= names them"
 )
 _ONE_TYPE = "labels must be of one type, all text or all numbers"
+FIXED_CLASSES = (
+    "All classes are named in the first call, partial_fit(X, y, classes=[...]), or let come from "
+    'then on, classes="open"; a model that has begun without takes no other: begin a new one'
+)
+"""What to say of classes that come later to a model that does not let them come."""
 _TOO_LARGE = "a number too large to be told from its neighbours: give such labels as text"
 
 
@@ -209,3 +214,28 @@ def distinct(labels: Labels) -> Labels:
             met = np.bincount(labels.ravel().astype(np.int64) - low)
             return (np.flatnonzero(met) + low).astype(labels.dtype)
     return np.unique(labels)
+
+
+def positions_of(labels: NDArray[Any], classes: NDArray[Any] | None) -> NDArray[np.int64]:
+    """Return where in the sorted `classes` each label is; refuse those that are not there."""
+    assert classes is not None
+    try:
+        if len(classes) == 2:  # searching takes longer than the learning
+            at = (labels == classes[1]).astype(np.int64)
+        else:
+            at = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+        known = np.asarray(classes[at] == labels)
+    except TypeError:  # labels that cannot be compared with the known ones
+        known = np.zeros(len(labels), bool)
+    if known.shape != labels.shape or not known.all():
+        t = int(np.argmin(np.broadcast_to(known, labels.shape)))
+        label, known_labels = labels[t], classes[:10].tolist()
+        named = ", ".join(map(shown, known_labels)) + (", ..." if len(classes) > 10 else "")
+        other = ""
+        if isinstance(label, str) != isinstance(known_labels[0], str):
+            other = f", of another type than {shown(known_labels[0])}: give labels of one type"
+        raise ValueError(
+            f"y has the unknown class {shown(label)} at row {t}{other}; the classes are {named}. "
+            f"{FIXED_CLASSES}"
+        )
+    return np.asarray(at, dtype=np.int64)

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from dfop.core import LARGEST
 
 from .batch import Batch
-from .checks import where_in
+from .checks import refuse_no_columns, refuse_no_rows, where_in
+from .sparse_parts import checked_rows
 
 Array = NDArray[np.float64]
 
@@ -145,14 +146,12 @@ def sparse_batch(X: Any) -> SparseBatch:
             f"X is sparse and holds {X.dtype}: give real numbers; Complex data not supported"
         )
     if n == 0:
-        raise ValueError("the batch is empty: found 0 samples where a minimum of 1 is needed")
+        refuse_no_rows()
     if width == 0:
-        raise ValueError(
-            f"Found array with 0 feature(s) (shape={X.shape}) while a minimum of 1 is required"
-        )
+        refuse_no_columns(n)
     if width > WIDEST:
         raise ValueError(f"X has {width} columns, more than {WIDEST}: hash them into fewer")
-    rows = X.tocsr()
+    rows = checked_rows(X)
     if not rows.has_canonical_format:
         rows = rows.copy()  # the one given stays as it is
         rows.sum_duplicates()

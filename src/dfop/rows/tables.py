@@ -20,7 +20,16 @@ from dfop.core import LARGEST, first_unusable
 
 from .batch import Batch, Text
 from .cells import is_missing, reads_as_number, shown, to_number, to_text
-from .checks import Array, Names, name_what_is_no_number, refuse_value, where_in
+from .checks import (
+    Array,
+    Names,
+    name_what_is_no_number,
+    refuse_no_columns,
+    refuse_no_rows,
+    refuse_ragged,
+    refuse_value,
+    where_in,
+)
 from .sparse import SparseBatch, sparse_batch
 
 
@@ -48,7 +57,8 @@ def as_batch(X: Any) -> Batch:
         return of_numbers(X if ready else np.require(X, requirements=["C", "A"]))
     if isinstance(X, Batch):
         find_gaps(X.numbers, X.names)  # whoever made it: nothing infinite comes further
-        _refuse_no_rows(len(X))
+        if not len(X):
+            refuse_no_rows()
         return X
     _refuse_what_is_no_table(X)
     if isinstance(X, np.ma.MaskedArray):
@@ -59,7 +69,8 @@ def as_batch(X: Any) -> Batch:
         from .arrow import batch_from_arrow  # needs pyarrow, as its data do
 
         batch = batch_from_arrow(X)
-        _refuse_no_rows(len(batch.numbers))
+        if not len(batch.numbers):
+            refuse_no_rows()
         return batch
     if _are_dicts(X):
         return _of_dicts(X)
@@ -258,13 +269,22 @@ def _columns_of_array(X: Any) -> list[NDArray[Any]] | None:
         return None
     try:
         values = np.asarray(X)
-    except ValueError:  # rows of different length; the general check says so
-        return None
+    except ValueError:
+        refuse_ragged(list(X))
+        return None  # the general check says what is wrong
     if values.ndim != 2 or values.dtype.kind in "biufc" or values.size == 0:
         return None
     if values.dtype.kind != "O" and not isinstance(X, np.ndarray):
         values = np.asarray(X, dtype=object)  # numbers beside text stay numbers
     return list(check_array(values, dtype=None, ensure_all_finite=False).T)
+
+
+def _array_of(X: Any) -> Any:
+    """Return a list as an array, or as it is if it makes none: the general check says why."""
+    try:
+        return np.asarray(X)
+    except ValueError:
+        return X
 
 
 def _is_matrix(X: Any) -> bool:
@@ -274,6 +294,20 @@ def _is_matrix(X: Any) -> bool:
 
 def _matrix(X: Any) -> Array:
     """Return `X`, which holds no text, as a C-ordered float64 matrix."""
+    if isinstance(X, list | tuple):
+        if not len(X):
+            refuse_no_rows()
+        X = _array_of(X)
+    if getattr(getattr(X, "dtype", None), "kind", None) == "c":
+        raise ValueError(
+            f"X holds {X.dtype} (Complex data not supported): give real numbers, such as the real "
+            "and the imaginary parts in columns of their own"
+        )
+    if isinstance(X, np.ndarray) and X.ndim == 2:
+        if not len(X):
+            refuse_no_rows()
+        if not X.shape[1]:
+            refuse_no_columns(len(X))
     try:
         rows = check_array(X, dtype=np.float64, order="C", ensure_all_finite=False, input_name="X")
     except (TypeError, ValueError) as error:
@@ -283,11 +317,10 @@ def _matrix(X: Any) -> Array:
 
 
 def _of_columns(columns: Sequence[Any], names: Names, n: int) -> Batch:
-    _refuse_no_rows(n)
+    if not n:
+        refuse_no_rows()
     if not columns:
-        raise ValueError(
-            f"X has 0 feature(s) (shape=({n}, 0)) while a minimum of 1 is required: give columns"
-        )
+        refuse_no_columns(n)
     if names is not None:
         _refuse_equal_names(tuple(names))
     numbers = np.zeros((n, len(columns)))
@@ -302,9 +335,14 @@ def _of_columns(columns: Sequence[Any], names: Names, n: int) -> Batch:
     return Batch(numbers, gaps, texts, None if names is None else tuple(names))
 
 
-def _refuse_no_rows(n: int) -> None:
-    if n == 0:
-        raise ValueError("the batch is empty: found 0 samples where a minimum of 1 is needed")
+def has_no_rows(X: Any, columns: int, names: tuple[str, ...] | None) -> bool:
+    """Whether `X` is rows of a model's columns, of which there are none."""
+    if isinstance(X, list | tuple):
+        return not X
+    shape = getattr(X, "shape", None)
+    if type(shape) is not tuple or shape != (0, columns):
+        return False
+    return names is None or not is_frame(X) or tuple(X.columns) == names
 
 
 def _read_column(column: Any, j: int, names: Names) -> Array | Text:

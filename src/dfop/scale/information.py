@@ -58,7 +58,7 @@ class LimitError(ValueError):
     """
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Information:
     """What rows taught: partitions of a stream, learned apart, merge to the model of the whole.
 
@@ -116,6 +116,12 @@ class Information:
     counts: Array
     informed: NDArray[np.bool_]
     summary: Summary
+
+    def __repr__(self) -> str:
+        return (
+            f"<Information of {self.summary.rows} rows with {len(self.sums)} columns, "
+            f"forgetting={self.settings.rule!r}>"
+        )
 
     @classmethod
     def from_data(

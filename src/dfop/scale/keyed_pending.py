@@ -12,7 +12,7 @@ from dfop.model.estimator import Ahead
 from dfop.model.keyed_late import Shown
 from dfop.model.keyed_targets import Coded, KeyedNumbers, Targets
 from dfop.model.keys import Keys, check_keys
-from dfop.model.late import refuse_missing
+from dfop.model.late import check_none, refuse_missing
 from dfop.rows.batch import Batch
 from dfop.rows.keys import KeyArray, read_keys
 from dfop.rows.target_cells import cells_of
@@ -91,7 +91,9 @@ class KeyedPending(KeyedViews):
             due, y, before = ((), (), ()) if labels is None else labels
             due, y, before = check_keys(due, None), cells_of(y), np.asarray(before, np.int64)
             self._check_due(due, named, before, n)
-            self._plan_late(self._models.targets.announced(classes), due, y)
+            targets = self._models.targets.announced(classes)
+            if len(due):
+                self._plan_late(targets, due, y)
             self._models.read_times(names, time)
             parts, start = [], 0
             for at in [*np.unique(before).tolist(), None]:
@@ -140,7 +142,11 @@ class KeyedPending(KeyedViews):
         self
         """
         with self._lock:
-            self._learn_late(check_keys(rows, None), y)
+            named = check_keys(rows, None)
+            if len(named):
+                self._learn_late(named, y)
+            else:
+                check_none(y)
         return self
 
     def _learn_late(self, named: Keys, y: Any) -> None:
@@ -174,6 +180,8 @@ class KeyedPending(KeyedViews):
         """
         with self._lock:
             models, named = self._models, check_keys(rows, None)
+            if not len(named):
+                return self
             store = models.known()
             models.late.check_waiting(named)
             models.late.forget(store, named)

@@ -163,7 +163,7 @@ def text(cell: Any, column: str, *, given: bool = False) -> str | None:
         whole = whole_number(cell, typed=True)
         return str(cell if whole is None else whole)
     if not isinstance(cell, str):
-        message = f"{shown(cell)} is not text, as the cells before it; mend it"
+        message = f"{shown(cell)} is not text, as other cells of the column are; mend it"
         remedy = "" if given else f", or pass kinds={{{column!r}: 'number'}} if others are numbers"
         raise FlawError(column, NOT_TEXT, f"{message}{remedy}")
     return checked_text(cell, column).strip()
