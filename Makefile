@@ -116,6 +116,9 @@ monitor: $(VENV)/.dev  ## what a monitor costs a single filter; writes benchmark
 calibration: $(VENV)/.dev  ## whether probabilities come true; writes benchmarks/results-calibration.md
 	$(BIN)/python benchmarks/calibration.py > benchmarks/results-calibration.md
 
+rare: $(VENV)/.dev  ## how well rare events are ranked; writes benchmarks/results-rare.md
+	$(BIN)/python benchmarks/rare.py > benchmarks/results-rare.md
+
 partial-fit: $(VENV)/.dev  ## whether partial_fit forgets: scikit-learn's learners and ours after a change
 	$(BIN)/python benchmarks/partial_fit.py
 

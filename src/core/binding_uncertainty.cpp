@@ -5,6 +5,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <array>
 #include <concepts>
 #include <string>
 #include <tuple>
@@ -31,7 +32,7 @@ void visit_fields(Part* part, Visitor& visit) {
 template <class Part, class Visitor>
     requires std::same_as<std::remove_const_t<Part>, Calibration>
 void visit_fields(Part* part, Visitor& visit) {
-    Calibration::fields(part->classes(), part->shared(), part, visit);
+    Calibration::fields(part->classes(), part->curves(), part, visit);
 }
 template <class Part, class Visitor>
     requires std::same_as<std::remove_const_t<Part>, ErrorRecord>
@@ -98,6 +99,15 @@ nb::object half_widths(const Intervals& part) {
     std::vector<double> widths(part.outputs() * Intervals::kLevels);
     part.half_widths(widths.data());
     return to_array(std::move(widths), {part.outputs(), Intervals::kLevels});
+}
+
+// Names of `Calibration::Curves`, in their order.
+constexpr std::array<const char*, 3> kCurves{"apart", "of leads", "standard"};
+
+Calibration::Curves curves_named(const std::string& name) {
+    const auto found = std::find(kCurves.begin(), kCurves.end(), name);
+    require(found != kCurves.end(), "curves are 'apart', 'of leads' or 'standard'");
+    return static_cast<Calibration::Curves>(found - kCurves.begin());
 }
 
 nb::object probabilities(const Calibration& part, const Matrix& scores) {
@@ -273,15 +283,27 @@ void bind_uncertainty(nb::module_& m) {
         nb::cast(std::vector<double>(Intervals::kCoverages.begin(), Intervals::kCoverages.end())));
 
     nb::class_<Calibration>(m, "Calibration")
-        .def(nb::init<std::size_t, bool>(), "classes"_a, "shared"_a = true)
+        .def(
+            "__init__",
+            [](Calibration* part, std::size_t classes, const std::string& curves) {
+                new (part) Calibration(classes, curves_named(curves));
+            },
+            "classes"_a, "curves"_a = kCurves.back())
         .def_prop_ro("classes", &Calibration::classes)
+        .def_prop_ro(
+            "curves",
+            [](const Calibration& c) { return kCurves[static_cast<std::size_t>(c.curves())]; })
         .def("calibrate", &calibrate, "scores"_a.noconvert(), "labels"_a.noconvert())
         .def("probabilities", &probabilities, "scores"_a.noconvert())
         .def("add_classes", &Calibration::add_classes, "count"_a)
         .def("state", &state<Calibration>)
         .def("restore", &restore<Calibration>, "state"_a)
-        .def_static("shapes", &shapes<Calibration, std::size_t, bool>, "classes"_a,
-                    "shared"_a = true);
+        .def_static(
+            "shapes",
+            [](std::size_t classes, const std::string& curves) {
+                return shapes<Calibration>(classes, curves_named(curves));
+            },
+            "classes"_a, "curves"_a = kCurves.back());
 
     bind_watch(m);
     bind_error_record(m);

@@ -7,6 +7,11 @@
 // hence after T rows, whatever they were, misses/T differs from 1 - c by (log r_T - log r_0)/(eta T)
 // as long as r stays within its bounds (Gibbs and Candes 2021, for a step in the logarithm).
 //
+// An error is wild if it is more than 10 times as large as the widest half-width. A wild one counts as that
+// much in the mean, so that one does little harm. Four in a row are no accident: the scale has changed, or
+// errors were nothing for so long that mean and r have sunk. Then all begins anew, at the smallest
+// of the four: half-widths become larger, and the identity holds from there on.
+//
 // A target that comes late is judged by the half-width that its row was given, so that holds for it,
 // too. While targets are under way nothing tells whether the last move was enough: with L of them the
 // steps are 1 / (1 + L / 20) as large, and r does not swing. L is the most of late, not the row's own:
@@ -39,13 +44,15 @@ public:
         if (lateness_ < 1.0) lateness_ = 0.0;
         const double slower = 1.0 / (1.0 + lateness_ / kPatience);
         const Steps step = lateness_ > 0.0 ? steps_of(slower) : steps();
-        const double share = std::max(slower * kMeanShare, 1.0 / (rows_ + 1.0));
+        // The first error, before anything was learned, is forgotten with the second.
+        const double share = std::max(slower * kMeanShare, 1.0 / std::max(rows_, 1.0));
         // Before the first row nothing was said that could be right or wrong.
         if (said && !(said[0] > 0.0)) said = nullptr;
         const double* widths = said ? said + 1 : nullptr;
         for (Tracker& tracker : trackers_) {
-            const double size = std::fabs(*errors++);
+            double size = std::fabs(*errors++);
             if (rows_ > 0.0) {
+                const double limit = kWild * tracker.widest();
                 double widest = 0.0;  // as half_widths gives it
                 for (std::size_t l = 0; l < kLevels; ++l) {
                     widest = std::max(widest, tracker.ratio[l]);
@@ -54,6 +61,7 @@ public:
                         tracker.ratio[l] * (size > half ? step.up[l] : step.down[l]);
                     tracker.ratio[l] = std::clamp(moved, kSmallestRatio, kLargestRatio);
                 }
+                size = tracker.believed(size, limit);
             }
             tracker.mean += share * (size - tracker.mean);
         }
@@ -93,6 +101,10 @@ public:
         });
         visit.array({"lateness", {}, 0.0, kMostRows},
                     [=](std::size_t) -> auto& { return self->lateness_; });
+        visit.array({"wild", {outputs}, 0.0, kRun - 1.0},
+                    [=](std::size_t o) -> auto& { return self->trackers_[o].wild; });
+        visit.array({"least", {outputs}, 0.0, 0x1p502},
+                    [=](std::size_t o) -> auto& { return self->trackers_[o].least; });
     }
 
     void settle() const {}
@@ -102,6 +114,7 @@ private:
     static constexpr double kMeanShare = 0.03;
     static constexpr double kStep = 0.05;
     static constexpr double kPatience = 20.0, kLatenessDiscount = 0.999;
+    static constexpr double kWild = 10.0, kRun = 4.0;
     // Streams that are predicted exactly for ever, or never, must not carry r out of range.
     static constexpr double kSmallestRatio = 1e-4, kLargestRatio = 1e4;
 
@@ -112,6 +125,25 @@ private:
     struct Tracker {
         double mean = 0.0;
         std::array<double, kLevels> ratio = kStart;
+        double wild = 0.0, least = 0.0;  // wild errors in a row up to now, and the smallest of them
+
+        // The half-width of the highest level.
+        double widest() const { return *std::max_element(ratio.begin(), ratio.end()) * mean; }
+
+        // As how large an error counts in the mean.
+        double believed(double size, double limit) {
+            if (size <= limit) {
+                wild = least = 0.0;
+                return size;
+            }
+            least = wild > 0.0 ? std::min(least, size) : size;
+            wild += 1.0;
+            if (wild < kRun) return limit;
+            mean = std::max(mean, least);
+            ratio = kStart;
+            wild = least = 0.0;
+            return mean;
+        }
     };
     struct Steps {
         std::array<double, kLevels> up, down;

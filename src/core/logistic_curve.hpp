@@ -23,10 +23,10 @@ struct LogisticCurve {
     Row w{};
     std::array<double, kEntries> H{};  // lower triangle, row by row
 
-    LogisticCurve(double prior, double first) : prior_(prior) {
+    LogisticCurve(const Row& prior, double first) : prior_(prior) {
         w[0] = first;
 #pragma GCC unroll 3
-        for (std::size_t i = 0; i < N; ++i) H[entry(i, i)] = prior;
+        for (std::size_t i = 0; i < N; ++i) H[entry(i, i)] = prior[i];
     }
 
     double at(const Row& x) const {
@@ -43,7 +43,7 @@ struct LogisticCurve {
         for (std::size_t i = 0, e = 0; i < N; ++i)
 #pragma GCC unroll 3
             for (std::size_t j = 0; j <= i; ++j, ++e)
-                H[e] += forget * ((i == j ? prior_ : 0.0) - H[e]) + weight * x[i] * x[j];
+                H[e] += forget * ((i == j ? prior_[i] : 0.0) - H[e]) + weight * x[i] * x[j];
         const Row step = solved(x);
         const double error = (right ? 1.0 : 0.0) - p;
 #pragma GCC unroll 3
@@ -107,7 +107,7 @@ private:
         return z;
     }
 
-    double prior_;
+    Row prior_;
 };
 
 }  // namespace dfop

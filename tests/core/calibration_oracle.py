@@ -8,7 +8,7 @@ class Curve:
 
     def __init__(self, size, prior, first, forget):
         self.w = np.eye(size)[0] * first
-        self.H = self.start = prior * np.eye(size)
+        self.H = self.start = prior * np.eye(size)  # one, or one each
         self.forget = forget
 
     def update(self, x, p, right):
@@ -38,16 +38,47 @@ class Correction:
         self.offsets += (right - q) * shares / (30 + self.weights)
 
 
-def calibrate(leads, chosen, right):
+def calibrate_standard(leads, chosen, labels):
     """The curves' P(right) of each row before it was known, of a prediction with that lead."""
+    count = max(*chosen, *labels) + 1
+    shared = Curve(3, 1.0, 1.0, 0.0025)
+    shared.w = np.array([1.0, 1.0, 0.0])
+    own = [Curve(2, np.array([50.0, 5.0]), 0.0, 0.005) for _ in range(count)]
+    mean, variance, seen = 0.5, 0.25, np.zeros(count)
+    correction, told = Correction(), []
+    for lead, top, label in zip(leads, chosen, labels, strict=True):
+        z = np.clip((lead - mean) / np.sqrt(variance), -8.0, 8.0)
+        seen = 0.999 * seen + (np.arange(count) == label)
+        share = 1 / (20 + seen.sum())
+        fade = min(1.0, (1 + seen.sum() - seen.max()) / (1 + seen.sum()) / 0.2)
+        aim = (lead, (lead - mean) ** 2) if fade < 1 else (0.5, 0.25)
+        variance = max(variance + share * (aim[1] - variance), 1e-8)
+        mean += share * (aim[0] - mean)
+        shared.forget, own[top].forget = 0.0025 * fade, 0.005 * fade
+        all_rows, of_class = np.array([z, 1.0, z * z / (1 + abs(z))]), np.array([z, 1.0])
+        told.append(learn(shared, own[top], correction, all_rows, of_class, top == label))
+    return np.array(told)
+
+
+def calibrate_leads(leads, chosen, labels):
+    """The same of models of before leads were standardised."""
     shared = Curve(3, 1.0, 2.0, 0.0025)
     own = [Curve(2, 5.0, 0.0, 0.005) for _ in range(max(chosen) + 1)]
     correction, told = Correction(), []
-    for lead, top, was_right in zip(leads, chosen, right, strict=True):
-        x, z = np.array([lead, 1.0, lead * lead]), np.array([lead, 1.0])
-        log_odds = shared.w @ x + own[top].w @ z
-        told.append(correction.of(log_odds))
-        correction.update(log_odds, was_right)
-        own[top].update(z, logistic(log_odds), was_right)
-        shared.update(x, logistic(shared.w @ x), was_right)
+    for lead, top, label in zip(leads, chosen, labels, strict=True):
+        all_rows, of_class = np.array([lead, 1.0, lead * lead]), np.array([lead, 1.0])
+        told.append(learn(shared, own[top], correction, all_rows, of_class, top == label))
     return np.array(told)
+
+
+CALIBRATIONS = {"standard": calibrate_standard, "of leads": calibrate_leads}
+
+
+def learn(shared, own, correction, all_rows, of_class, right):
+    """Learn one row; return the P(right) told before."""
+    log_odds = shared.w @ all_rows + own.w @ of_class
+    told = correction.of(log_odds)
+    correction.update(log_odds, right)
+    own.update(of_class, logistic(log_odds), right)
+    shared.update(all_rows, logistic(shared.w @ all_rows), right)
+    return told

@@ -1,6 +1,7 @@
 """Probabilities that come true as often as they say, and never contradict the prediction."""
 
 import os
+import pickle
 
 import calibration_oracle as oracle
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from expert_state import bits
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import rankdata
 
 from dfop import DFOPClassifier, streams
 from dfop.core import Calibration, Filter
@@ -82,23 +84,79 @@ def classes_apart(n, classes, seed):
     return rng.normal(size=(n, classes)) / 5 + np.eye(classes)[labels] / 2, labels
 
 
+@pytest.mark.parametrize("curves", ["standard", "of leads"])
 @pytest.mark.parametrize("classes", [3, 20, 100])
-def test_the_curves_are_those_of_the_oracle(classes):
+def test_the_curves_are_those_of_the_oracle(classes, curves):
     scores, labels = classes_apart(1500, classes, seed=classes)
-    p = Calibration(classes).calibrate(scores, labels)
+    p = Calibration(classes, curves).calibrate(scores, labels)
     chosen = scores.argmax(axis=1)
     ordered = np.sort(scores, axis=1)
-    told = oracle.calibrate(ordered[:, -1] - ordered[:, -2], chosen, chosen == labels)
+    told = oracle.CALIBRATIONS[curves](ordered[:, -1] - ordered[:, -2], chosen, labels)
     least = p.max(axis=1) > np.sort(p, axis=1)[:, -2] * (1 + 1e-5)  # else the decision is kept
     assert least.mean() > 0.9
     np.testing.assert_allclose(p.max(axis=1)[least], told[least], rtol=1e-9)
+
+
+def ranked(p, labels):
+    """How often a row of class 1 is told more likely than one of class 0."""
+    ranks, ones = rankdata(p), labels.sum()
+    return (ranks[labels == 1].sum() - ones * (ones + 1) / 2) / (ones * (len(labels) - ones))
+
+
+def rare(n, constant, seed):
+    """Margins of a filter that never forgets, and labels; a tenth or less are 1."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    chance = 1 / (1 + np.exp(-(constant + 1.5 * X[:, 0] - X[:, 1])))
+    labels = (rng.random(n) < chance).astype(np.int64)
+    margins, filter_ = np.empty((n, 1)), Filter(3, 1, True, 100.0, 1e6)
+    filter_.learn(X, 2.0 * labels[:, None] - 1, np.array([1.0]), np.array([1.0]), margins)
+    return margins, labels, chance
+
+
+@pytest.mark.parametrize("constant", [-4, -5, -6])  # 6, 3 and 1 %
+def test_rare_events_rank_nearly_as_the_score_they_come_from(constant):
+    margins, labels, chance = rare(20_000, constant, seed=-constant)
+    told = Calibration(2).calibrate(margins, labels)
+    p, known, chance = told[4000:, 1], labels[4000:], chance[4000:]
+    assert ranked(p, known) > ranked(margins[4000:, 0], known) - 0.02
+    # What is lost, over what the chances that made the labels would have had.
+    lost = -np.where(known == 1, np.log(p / chance), np.log((1 - p) / (1 - chance))).mean()
+    constant_too = np.log(chance.mean() / chance) * chance
+    constant_too += np.log((1 - chance.mean()) / (1 - chance)) * (1 - chance)
+    assert lost < -constant_too.mean() / 4
+
+
+def test_a_rare_class_that_becomes_common_is_followed():
+    margins, labels, _ = rare(6000, -6, seed=1)
+    rng = np.random.default_rng(2)
+    common = (rng.random(3000) < 0.6).astype(np.int64)
+    told = Calibration(2).calibrate(
+        np.concatenate([margins, np.full((3000, 1), 0.2)]), np.concatenate([labels, common])
+    )
+    assert told[6500:, 1].mean() == pytest.approx(0.6, abs=0.05)
+
+
+@pytest.mark.parametrize("curves", ["apart", "of leads", "standard"])
+def test_a_copy_has_the_same_curves(curves):
+    scores, labels = classes_apart(100, 3, seed=1)
+    calibration = Calibration(3, curves)
+    calibration.calibrate(scores, labels)
+    twin = pickle.loads(pickle.dumps(calibration))
+    assert twin.curves == curves
+    np.testing.assert_array_equal(twin.probabilities(scores), calibration.probabilities(scores))
+
+
+def test_curves_of_another_name_are_refused():
+    with pytest.raises(ValueError, match="'of leads' or 'standard'"):
+        Calibration(2, "shared")
 
 
 @pytest.mark.parametrize("classes", [4, 30, 100])
 def test_classes_with_few_rows_learn_from_the_others(classes):
     scores, labels = classes_apart(5000, classes, seed=7)
     p = Calibration(classes).calibrate(scores, labels)
-    apart = Calibration(classes, shared=False).calibrate(scores, labels)
+    apart = Calibration(classes, curves="apart").calibrate(scores, labels)
     assert calibration_error(p, labels) < 0.025
     assert calibration_error(apart, labels) > 1.5 * calibration_error(p, labels)
 

@@ -2,6 +2,7 @@
 
 import os
 
+import interval_oracle as oracle
 import numpy as np
 import pytest
 from dfop.uncertainty import half_widths_at
@@ -36,6 +37,14 @@ def hostile_errors(seed, n):
 
 
 @given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=20)
+def test_the_widths_are_those_of_the_oracle(seed):
+    errors = hostile_errors(seed, 800)
+    widths, _ = oracle.track(errors)
+    np.testing.assert_allclose(Intervals(1).track(errors[:, None])[:, 0], widths, rtol=1e-9)
+
+
+@given(seed=st.integers(0, 2**32 - 1))
 @settings(max_examples=30)
 def test_misses_are_what_the_movement_of_the_quantile_says_on_any_stream(seed):
     errors = hostile_errors(seed, 800)
@@ -46,10 +55,16 @@ def test_misses_are_what_the_movement_of_the_quantile_says_on_any_stream(seed):
         widths.append(intervals.track(error.reshape(1, 1))[0, 0])
         ratios.append(intervals.state()["ratio"][0])
     widths, ratios = np.array(widths), np.array(ratios)
-    misses = (~covered(errors, widths)[1:]).sum(axis=0)
-    expected = (len(errors) - 1) * (1 - LEVELS) + np.log(ratios[-1] / start) / STEP
-    free = ((ratios > 1e-4) & (ratios < 1e4)).all(axis=0)  # of its bounds
-    np.testing.assert_allclose(misses[free], expected[free], atol=1e-6)
+    missed = ~covered(errors, widths)
+    begun = [0, *np.flatnonzero((ratios[1:] == start).all(axis=1)) + 1]  # anew
+    assert missed[begun[1:]].all()
+    for begin, end in zip(begun, [*begun[1:], len(errors)], strict=True):
+        piece = slice(begin + 1, end)
+        if end == begin + 1:
+            continue
+        expected = (end - begin - 1) * (1 - LEVELS) + np.log(ratios[end - 1] / start) / STEP
+        free = ((ratios[piece] > 1e-4) & (ratios[piece] < 1e4)).all(axis=0)  # of its bounds
+        np.testing.assert_allclose(missed[piece].sum(axis=0)[free], expected[free], atol=1e-6)
     assert np.isfinite(widths[1:]).all()
     assert (np.diff(widths[1:], axis=1) >= 0).all()
 
@@ -91,6 +106,45 @@ def test_coverage_holds_on_the_regression_hyperplane(seed):
 def test_coverage_holds_on_the_published_regression_streams(name):
     rows = unit_range(in_memory(streams.load(name)))
     check_coverage(rows.y - mixture(rows.X, rows.y))
+
+
+@pytest.mark.parametrize("wild", [1e9, 1e100])
+@pytest.mark.parametrize("in_a_row", [1, 3])
+def test_wild_errors_hardly_widen(wild, in_a_row):
+    errors = np.random.default_rng(7).normal(size=(1500, 1))
+    plain = Intervals(1).track(errors)[:, 0]
+    errors[1000 : 1000 + in_a_row] = wild
+    widths = Intervals(1).track(errors)[:, 0]
+    r = plain[1000] / plain[1000, 4] * norm.ppf(0.95) / np.sqrt(2 / np.pi)  # about the ratios
+    most = np.exp(STEP * in_a_row * LEVELS) * (1 + 0.03 * (10 * 1.2 * r[-1] - 1)) ** in_a_row
+    assert (widths[1000 + in_a_row] < most * plain[1000]).all()
+    np.testing.assert_allclose(widths[1300, 2:6], plain[1300, 2:6], rtol=0.15)
+
+
+def test_errors_that_come_after_nothing_are_covered_at_once():
+    blocks = []
+    for seed in range(20):
+        errors = np.zeros(1600)
+        errors[:20] = np.random.default_rng(seed).normal(size=20)
+        errors[1400:] = np.random.default_rng(seed + 100).normal(size=200)
+        inside = covered(errors, Intervals(1).track(errors[:, None])[:, 0])
+        blocks.append(inside[1400:].reshape(4, 50, -1).mean(axis=1))
+    of_ninety = np.mean(blocks, axis=0)[:, 4]
+    assert of_ninety[0] > 0.65  # four of them are wild
+    assert (np.abs(of_ninety[1:] - 0.9) < 0.08).all()
+
+
+def test_a_larger_unit_is_taken_up_within_a_few_rows():
+    errors = np.random.default_rng(9).normal(size=1000) * np.repeat([1.0, 1e6], 500)
+    widths = Intervals(1).track(errors[:, None])[:, 0]
+    assert covered(errors, widths)[510:600, 4].mean() > 0.8
+
+
+def test_the_first_error_before_anything_was_learned_is_forgotten():
+    errors = np.random.default_rng(8).normal(size=100)
+    errors[0] = 1e6
+    widths = Intervals(1).track(errors[:, None])[:, 0]
+    assert (widths[2:, 4] < 10).all()
 
 
 def test_nothing_is_promised_before_the_first_error():

@@ -10,7 +10,7 @@ import pytest
 from made import SMALL
 from old_models import MODELS, expected, path_of, plain
 
-from dfop import DFOPClassifier, from_bytes, load, save, to_bytes
+from dfop import DFOPClassifier, DFOPRegressor, from_bytes, load, save, to_bytes
 from dfop.core import Calibration
 from dfop.files.container import pack, unpack
 from mixed_rows import coded_by_hand
@@ -180,7 +180,7 @@ def without_what_experts_made(model):
 @pytest.mark.filterwarnings("ignore:more than max_", "ignore:.*rows were given up")
 def test_files_of_format_3_stay_readable(case, monkeypatch):
     """`made.py` wrote them, when each class had a whole curve of calibration of its own."""
-    monkeypatch.setattr("dfop.model.monitor.Calibration", partial(Calibration, shared=False))
+    monkeypatch.setattr("dfop.model.monitor.Calibration", partial(Calibration, curves="apart"))
     old = load(case.path)
     with monkeypatch.context() as before:
         if case.kind == "five":  # fractions were labels then
@@ -206,6 +206,40 @@ def test_a_file_of_before_probabilities_were_corrected_goes_on_from_its_curves()
     assert np.mean(rest.argmax(axis=1) == labels[200:]) > 0.9
     _, learned = unpack(to_bytes(old))
     assert learned["monitor/calibration 0/reliability/weights"].any()
+
+
+def test_a_file_of_before_leads_were_standardised_goes_on_with_its_curves():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(600, 3))
+    labels = X @ [1.0, 2.0, 3.0] + rng.normal(size=600) > 4.0
+    model = DFOPClassifier(0.0, monitor=True)
+    model.partial_fit(X[:1], labels[:1], classes=[False, True])
+    model._model.monitor.keep_curves("of leads")
+    model.partial_fit(X[1:300], labels[1:300])
+    old = from_bytes(to_bytes(model))
+    assert old._model.monitor.calibrations[0].curves == "of leads"
+    told = old.predict_proba_then_learn(X[300:], labels[300:])
+    np.testing.assert_array_equal(told, model.predict_proba_then_learn(X[300:], labels[300:]))
+    assert (
+        from_bytes(to_bytes(DFOPClassifier(0.0, monitor=True).fit(X, labels)))
+        ._model.monitor.calibrations[0]
+        .curves
+        == "standard"
+    )
+
+
+def test_a_file_of_before_errors_could_be_wild_goes_on_from_its_widths():
+    X, y = stream()
+    model = DFOPRegressor(0.05, monitor=True).fit(X[:200], y[:200])
+    document, tensors = unpack(to_bytes(model))
+    before = {name: some for name, some in tensors.items()
+              if name not in ("monitor/intervals/wild", "monitor/intervals/least")}  # fmt: skip
+    assert len(before) == len(tensors) - 2
+    old = from_bytes(pack(document, before))
+    np.testing.assert_array_equal(
+        old.predict_interval_then_learn(X[200:], y[200:]),
+        model.predict_interval_then_learn(X[200:], y[200:]),
+    )
 
 
 # -- old names --------------------------------------------------------------------------------

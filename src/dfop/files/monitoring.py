@@ -62,15 +62,16 @@ def read_monitor(target: Target, features: int, described: Any, reading: Reading
         described = {**described, "came": described["rows"], "time": None}  # of before times
     known(described, _MONITOR, "the monitor")
     monitor = new_monitor(target, _features(features, reading))
-    if isinstance(monitor, LabelMonitor) and "monitor/calibration 0/shared/w" not in reading.left:
-        monitor.keep_curves_apart()  # a file of before curves were shared
+    if isinstance(monitor, LabelMonitor):
+        monitor.keep_curves(_curves(reading))
     for part, what in monitor.parts().items():
         state = reading.under(f"monitor/{part}/")
         if part == "watch" and not state:
             _drop_old_rule(reading)
             continue
-        if part == "intervals":  # of before they knew of targets that come late
-            state.setdefault("lateness", np.zeros(()))
+        if part == "intervals":  # of before they knew of targets that come late, and of wild errors
+            fresh = what.state()
+            state = {name: fresh[name] for name in ("lateness", "wild", "least")} | state
         if "shared/w" in state and "reliability/offsets" not in state:  # before it was corrected
             fresh = what.state()
             state |= {name: fresh[name] for name in fresh if name.startswith("reliability/")}
@@ -83,6 +84,13 @@ def read_monitor(target: Target, features: int, described: Any, reading: Reading
     if max(len(monitor.alarms), len(monitor.open)) > MOST_ALARMS:
         raise ValueError(f"{len(monitor.alarms)} alarms")
     return monitor
+
+
+def _curves(reading: Reading) -> str:
+    """Return which curves of probabilities a file has."""
+    if "monitor/calibration 0/shared/w" not in reading.left:
+        return "apart"
+    return "standard" if "monitor/calibration 0/labels" in reading.left else "of leads"
 
 
 def _features(features: int, reading: Reading) -> int:

@@ -326,9 +326,9 @@ class LabelMonitor(Monitor):
         super().__init__(features, 0)
         self.calibrations = [Calibration(count) for count in classes]
 
-    def keep_curves_apart(self) -> None:
-        """Let each class have a whole curve of its own, as models of before have; at the start."""
-        self.calibrations = [Calibration(c.classes, shared=False) for c in self.calibrations]
+    def keep_curves(self, curves: str) -> None:
+        """Let probabilities have curves as models of before had them; at the start."""
+        self.calibrations = [Calibration(c.classes, curves=curves) for c in self.calibrations]
 
     def add_classes(self, count: int) -> None:
         """Make room for classes that a label may have from now on."""
