@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace dfop {
@@ -30,6 +31,7 @@ struct Bank::Block {
     std::vector<double> predictions;  // of expert k at [k * rows * outputs]
     double* yhat = nullptr;           // where the predictions of the bank go
     double* made = nullptr;           // what was predicted when the rows came
+    bool anew = false;                // its only row shows that learning begins anew
 
     void fit(std::size_t count, const Bank& bank) {
         rows = count;
@@ -46,7 +48,7 @@ struct Bank::Block {
 struct Bank::Workspace {
     std::vector<std::vector<double>> views;  // the features of every map
     std::vector<const double*> view_starts;
-    std::vector<double> bounded, z, squared, yhat, age;
+    std::vector<double> bounded, z, squared, yhat, yhat_anew, age;
     std::vector<std::uint8_t> bins;
     std::vector<Range> ranges;       // of the labels, as far as rows have been looked at
     std::vector<std::size_t> order;  // of the experts, those that take the longest first
@@ -62,6 +64,7 @@ struct Bank::Workspace {
         if (bank.design_.bounded) enlarge(bounded, rows * bank.features_);
         enlarge(squared, bank.experts_.size());
         enlarge(yhat, rows * bank.outputs_);
+        enlarge(yhat_anew, bank.outputs_);
         enlarge(age, rows);
         if (bank.binned_ && bins.size() < rows * bank.features_) bins.resize(rows * bank.features_);
     }
@@ -146,7 +149,9 @@ void Bank::each_target(Self& self, double* made, const Each& each) {
         const std::size_t of_output = combiner.made_of_output();
         const bool kept = made && !self.design_.targets[c].shadow;
         each(c, first, kept ? Made{made, stride, of_output} : Made{});
-        if (kept) made += of_output * combiner.outputs();
+        if (kept)
+            made += of_output * combiner.outputs() +
+                    has_bounds(self.design_, self.design_.targets[c]);
         first += combiner.outputs();
     }
 }
@@ -155,7 +160,8 @@ std::size_t Bank::made_size() const {
     std::size_t size = 0;
     for (std::size_t c = 0; c < combiners_.size(); ++c)
         if (!design_.targets[c].shadow)
-            size += combiners_[c].outputs() * combiners_[c].made_of_output();
+            size += combiners_[c].outputs() * combiners_[c].made_of_output() +
+                    has_bounds(design_, design_.targets[c]);
     return size;
 }
 
@@ -180,11 +186,19 @@ void Bank::learn(const double* X, std::size_t n, const double* Y, PerRow elapsed
         Block& block = space.blocks[waiting == &space.blocks[0]];
         space.fit(rows, *this);
         block.fit(rows, *this);
+        bound_labels(Y + t * outputs_, age.from(t), block, space);
+        rows = block.rows;
         block.yhat = yhat + t * outputs_;
         block.made = made ? made + t * made_size() : nullptr;
+        if (block.anew) {
+            if (waiting != nullptr) combine(*std::exchange(waiting, nullptr));
+            predict(X + t * features_, 1, block.yhat, nullptr, given_from(given, t));
+            block.yhat = space.yhat_anew.data();
+            begin_anew();
+        }
+        if (block.made) forget_made(block);
         const double* x = learn_bounds(X + t * features_, rows, age.from(t), space);
         view_rows(x, age.from(t), block, space);
-        bound_labels(Y + t * outputs_, block, space);
         ExpertRows seen = rows_of(x, block, space);
         seen.elapsed = elapsed.from(t);
         seen.age = age.from(t);
@@ -258,7 +272,10 @@ std::size_t Bank::block_rows(std::size_t n, PerRow age) const {
 }
 
 void Bank::redraw_bins() {
-    const Bins::Moves moves = bins_.redraw();
+    rebin_experts(bins_.redraw());
+}
+
+void Bank::rebin_experts(const Bins::Moves& moves) {
     for (Expert& expert : experts_) {
         if (auto* forest = std::get_if<Forest>(&expert)) forest->rebin(moves);
         if (auto* bayes = std::get_if<LabelExpert<HistogramBayes>>(&expert))
@@ -269,7 +286,6 @@ void Bank::redraw_bins() {
 
 void Bank::view_rows(const double* X, PerRow age, Block& block, Workspace& space) {
     for (std::size_t t = 0; t < block.rows; ++t) {
-        block.seen[t] = !std::isinf(age[t]);
         scale_row(X + t * features_, t, space);
         if (!shows(age[t])) continue;
         if (standardised_) standardiser_.update(X + t * features_);
@@ -282,14 +298,65 @@ void Bank::view_rows(const double* X, PerRow age, Block& block, Workspace& space
     run((block.rows + kSliceRows - 1) / kSliceRows, block.rows, map_slice);
 }
 
-void Bank::bound_labels(const double* Y, Block& block, Workspace& space) const {
+// Labels as experts see them.
+void Bank::bound_labels(const double* Y, PerRow age, Block& block, Workspace& space) {
+    for (std::size_t t = 0; t < block.rows; ++t) block.seen[t] = !std::isinf(age[t]);
     std::copy_n(Y, block.rows * outputs_, block.labels.begin());
+    bound_numbers(Y, block);
     std::size_t first = 0;
     for (std::size_t c = 0; c < combiners_.size(); ++c) {
+        if (has_bounds(design_, design_.targets[c])) {
+            first += 1;
+            continue;
+        }
         combiners_[c].bound_labels(block.rows, outputs_, block.seen.data(),
                                    block.labels.data() + first, space.ranges[c]);
         first += combiners_[c].outputs();
     }
+}
+
+// A row that may show that learning begins anew stands alone in its block.
+void Bank::bound_numbers(const double* Y, Block& block) {
+    block.anew = false;
+    if (!design_.bounded) return;
+    if (bounds_are_due()) block.rows = 1;
+    for (std::size_t t = 0; t < block.rows; ++t) {
+        if (!block.seen[t]) continue;
+        std::size_t at = t * outputs_;
+        for (std::size_t c = 0; c < design_.targets.size(); ++c) {
+            if (has_bounds(design_, design_.targets[c])) {
+                const TargetBounds::Taken taken = target_bounds_[c].take(Y[at]);
+                block.labels[at] = taken.label;
+                block.anew |= taken.anew;
+            }
+            at += design_.targets[c].outputs;
+        }
+        if (bounds_are_due()) block.rows = t + 1;
+    }
+}
+
+bool Bank::bounds_are_due() const {
+    return std::any_of(target_bounds_.begin(), target_bounds_.end(),
+                       [](const TargetBounds& bounds) { return bounds.due(); });
+}
+
+// Behind what is put down of a target with bounds stands how often learning had begun anew.
+void Bank::mark_made(std::size_t rows, double* made) const {
+    for (std::size_t t = 0; t < rows; ++t)
+        each_target(*this, made + t * made_size(), [&](std::size_t c, std::size_t, Made then) {
+            if (then.values && has_bounds(design_, design_.targets[c]))
+                then.values[combiners_[c].made_of_output()] = begun_;
+        });
+}
+
+// What was predicted before learning began anew says nothing about the experts of now.
+void Bank::forget_made(const Block& block) const {
+    for (std::size_t t = 0; t < block.rows; ++t)
+        each_target(*this, block.made + t * made_size(), [&](std::size_t c, std::size_t, Made then) {
+            if (then.values && has_bounds(design_, design_.targets[c]) &&
+                then.values[combiners_[c].made_of_output()] != begun_)
+                then.values[0] = std::numeric_limits<double>::quiet_NaN();
+        });
 }
 
 void Bank::record_errors(const Block& block) {
@@ -327,6 +394,7 @@ void Bank::predict(const double* X, std::size_t n, double* yhat, double* made,
             combiners_[c].predict({rows, outputs_, block.predictions.data() + first, rows, nullptr,
                                    nullptr, yhat + start * outputs_ + first, of_target});
         });
+        if (of_block) mark_made(rows, of_block);
     };
     const std::size_t blocks = (n + kBlockRows - 1) / kBlockRows;
     if (threads_ > 1 && blocks > 1)
@@ -350,6 +418,8 @@ void Bank::remake(const double* X, std::size_t n, double* made) const {
             if (!then.values || combiners_[c].outputs() == 0) return;
             if (!combiners_[c].came_first(then)) return;
             combiners_[c].take({now.data() + (then.values - of_row), size, then.of_output}, then);
+            if (has_bounds(design_, design_.targets[c]))
+                then.values[combiners_[c].made_of_output()] = begun_;
         });
     }
 }
