@@ -150,8 +150,8 @@ void Bank::each_target(Self& self, double* made, const Each& each) {
         const bool kept = made && !self.design_.targets[c].shadow;
         each(c, first, kept ? Made{made, stride, of_output} : Made{});
         if (kept)
-            made += of_output * combiner.outputs() +
-                    has_bounds(self.design_, self.design_.targets[c]);
+            made +=
+                of_output * combiner.outputs() + has_bounds(self.design_, self.design_.targets[c]);
         first += combiner.outputs();
     }
 }
@@ -271,9 +271,7 @@ std::size_t Bank::block_rows(std::size_t n, PerRow age) const {
     return rows;
 }
 
-void Bank::redraw_bins() {
-    rebin_experts(bins_.redraw());
-}
+void Bank::redraw_bins() { rebin_experts(bins_.redraw()); }
 
 void Bank::rebin_experts(const Bins::Moves& moves) {
     for (Expert& expert : experts_) {
@@ -352,11 +350,12 @@ void Bank::mark_made(std::size_t rows, double* made) const {
 // What was predicted before learning began anew says nothing about the experts of now.
 void Bank::forget_made(const Block& block) const {
     for (std::size_t t = 0; t < block.rows; ++t)
-        each_target(*this, block.made + t * made_size(), [&](std::size_t c, std::size_t, Made then) {
-            if (then.values && has_bounds(design_, design_.targets[c]) &&
-                then.values[combiners_[c].made_of_output()] != begun_)
-                then.values[0] = std::numeric_limits<double>::quiet_NaN();
-        });
+        each_target(*this, block.made + t * made_size(),
+                    [&](std::size_t c, std::size_t, Made then) {
+                        if (then.values && has_bounds(design_, design_.targets[c]) &&
+                            then.values[combiners_[c].made_of_output()] != begun_)
+                            then.values[0] = std::numeric_limits<double>::quiet_NaN();
+                    });
 }
 
 void Bank::record_errors(const Block& block) {

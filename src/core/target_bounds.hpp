@@ -53,7 +53,8 @@ public:
 
     template <class Self, class Visitor>
     static void fields(Self* self, Visitor&& visit) {
-        visit.array({"settled", {}, 0.0, 1.0}, [=](std::size_t) -> auto& { return self->settled_; });
+        visit.array({"settled", {}, 0.0, 1.0},
+                    [=](std::size_t) -> auto& { return self->settled_; });
         visit.array({"low", {}, -kLargest, kLargest},
                     [=](std::size_t) -> auto& { return self->low_; });
         visit.array({"high", {}, -kLargest, kLargest},
@@ -79,7 +80,8 @@ public:
 private:
     static constexpr double kLeastRoom = 3.0, kMostRoom = 0x1p1000;
     static constexpr double kLess = 63.0 / 64.0;
-    static constexpr double kQuiet = 16.0;  // labels believed, after which a far one doubles the room
+    static constexpr double kQuiet =
+        16.0;  // labels believed, after which a far one doubles the room
     static constexpr double kGrowth = 4.0;  // of the least room, with every move
     // Of a run, the labels that must lie together; wild are those so many times their range away.
     static constexpr std::size_t kTogether = 9;
@@ -139,14 +141,15 @@ private:
         const double reach = kWild * length(start);
         const double least = run[start] - reach, most = run[start + kTogether - 1] + reach;
         low_ = *std::find_if(run.begin(), run.end(), [&](double label) { return label >= least; });
-        high_ = *std::find_if(run.rbegin(), run.rend(), [&](double label) { return label <= most; });
+        high_ =
+            *std::find_if(run.rbegin(), run.rend(), [&](double label) { return label <= most; });
         return reach > 0.0 && (low_ > run.front() || high_ < run.back());
     }
 
     double settled_ = 0.0;  // 1 from the first run on
     double low_ = 0.0, high_ = 0.0, room_ = kLeastRoom, least_room_ = kLeastRoom;
-    double quiet_ = kQuiet;             // labels believed in a row, up to kQuiet
-    double run_labels_ = 0.0;           // of the run that goes on
+    double quiet_ = kQuiet;    // labels believed in a row, up to kQuiet
+    double run_labels_ = 0.0;  // of the run that goes on
     std::array<double, kRun> run_{};
 };
 
