@@ -258,7 +258,7 @@ void Bank::combine(Block& block) {
                              of_target});
         design_.targets[c].late = combiners_[c].late();
     });
-    record_errors(block);
+    if (!block.anew) record_errors(block);  // who knows nothing yet is not judged
 }
 
 // A block ends where the edges of bins are drawn anew.

@@ -110,7 +110,7 @@ public:
     void add_number_targets(std::size_t count);
     void drop_first_target();
     void set_shadow(std::size_t target, bool shadow) { design_.targets[target].shadow = shadow; }
-    bool learned() const { return errors_.rows() > 0.0; }
+    bool learned() const { return errors_.rows() + begun_ > 0.0; }
 
     // On how many threads experts learn and rows are predicted; no bit depends on it.
     void set_threads(std::size_t threads) { threads_ = threads; }
