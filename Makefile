@@ -101,6 +101,9 @@ late: $(VENV)/.dev  ## labels that come late on the paper's streams; writes benc
 delayed: $(VENV)/.dev  ## labels 50 rows late, against the default as it was; writes benchmarks/results-delayed.md
 	$(BIN)/python benchmarks/delayed.py > benchmarks/results-delayed.md
 
+before: $(VENV)/.dev  ## time a row and scores, against the default before the wider pool; writes benchmarks/results-before.md
+	$(BIN)/python benchmarks/before.py > benchmarks/results-before.md
+
 sketch: $(VENV)/.dev  ## less storage: Spam and generated text; writes benchmarks/results-sketch.md
 	$(BIN)/python benchmarks/sketch.py > benchmarks/results-sketch.md
 

@@ -30,6 +30,11 @@ def main() -> None:
     score = evaluate.progressive_val_score(machines(), ours, metrics.Accuracy())
     print(f"dfop, nothing chosen: {score}")
 
+    late = evaluate.progressive_val_score(
+        machines(), DFOPClassifier(), metrics.Accuracy(), delay=99
+    )
+    print(f"the same, labels 99 rows late: {late}")
+
     numbers = compose.SelectType(float) | preprocessing.StandardScaler()
     kinds = compose.SelectType(str) | preprocessing.OneHotEncoder()
     theirs = (numbers + kinds) | linear_model.LogisticRegression()

@@ -23,9 +23,16 @@ void enlarge(std::vector<double>& part, std::size_t size) {
 
 }  // namespace
 
-// The rows of a block between their experts and the combination.
+// The rows of a block: as experts see them, and between experts and combination.
 struct Bank::Block {
     std::size_t rows = 0;
+    std::vector<std::vector<double>> views;  // the features of every map
+    std::vector<const double*> view_starts;
+    std::vector<double> bounded, z;
+    std::vector<std::uint8_t> bins;
+    const double* x = nullptr;  // as given, or with far values drawn in
+    PerRow elapsed{&kZero, 0}, age{&kZero, 0};
+    const double* given = nullptr;
     std::vector<unsigned char> seen;
     std::vector<double> labels;       // as experts see them
     std::vector<double> predictions;  // of expert k at [k * rows * outputs]
@@ -35,6 +42,14 @@ struct Bank::Block {
 
     void fit(std::size_t count, const Bank& bank) {
         rows = count;
+        if (views.size() < bank.maps_.size()) views.resize(bank.maps_.size());
+        if (view_starts.size() < bank.maps_.size()) view_starts.resize(bank.maps_.size());
+        for (std::size_t i = 0; i < bank.maps_.size(); ++i)
+            if (bank.maps_[i].kind() != FeatureMap::Kind::linear)
+                enlarge(views[i], rows * bank.maps_[i].size());
+        if (bank.design_.bounded) enlarge(bounded, rows * bank.features_);
+        enlarge(z, rows * bank.features_);
+        if (bank.binned_ && bins.size() < rows * bank.features_) bins.resize(rows * bank.features_);
         if (seen.size() < rows) seen.resize(rows);
         enlarge(labels, rows * bank.outputs_);
         enlarge(predictions, bank.experts_.size() * rows * bank.outputs_);
@@ -46,28 +61,10 @@ struct Bank::Block {
 
 // What only lives while rows are learned, shared by all banks of a thread.
 struct Bank::Workspace {
-    std::vector<std::vector<double>> views;  // the features of every map
-    std::vector<const double*> view_starts;
-    std::vector<double> bounded, z, squared, yhat, yhat_anew, age;
-    std::vector<std::uint8_t> bins;
+    std::vector<double> squared, yhat, yhat_anew, age;
     std::vector<Range> ranges;       // of the labels, as far as rows have been looked at
     std::vector<std::size_t> order;  // of the experts, those that take the longest first
-    Block blocks[2];                 // one for the experts, one for the combination beside them
-
-    void fit(std::size_t rows, const Bank& bank) {
-        if (views.size() < bank.maps_.size()) views.resize(bank.maps_.size());
-        if (view_starts.size() < bank.maps_.size()) view_starts.resize(bank.maps_.size());
-        for (std::size_t i = 0; i < bank.maps_.size(); ++i)
-            if (bank.maps_[i].kind() != FeatureMap::Kind::linear)
-                enlarge(views[i], rows * bank.maps_[i].size());
-        enlarge(z, rows * bank.features_);
-        if (bank.design_.bounded) enlarge(bounded, rows * bank.features_);
-        enlarge(squared, bank.experts_.size());
-        enlarge(yhat, rows * bank.outputs_);
-        enlarge(yhat_anew, bank.outputs_);
-        enlarge(age, rows);
-        if (bank.binned_ && bins.size() < rows * bank.features_) bins.resize(rows * bank.features_);
-    }
+    Block blocks[3];                 // for the combination, the experts, and the rows behind them
 };
 
 Bank::Workspace& Bank::workspace() {
@@ -76,67 +73,58 @@ Bank::Workspace& Bank::workspace() {
 }
 
 // The rows themselves where every value is believed, as nearly always; else with far values drawn in.
-const double* Bank::bound_rows(const double* X, std::size_t n, Workspace& space) const {
+const double* Bank::bound_rows(const double* X, Block& block) const {
     if (!design_.bounded) return X;
     std::size_t t = 0;
-    while (t < n && bounds_.believe(X + t * features_)) ++t;
-    if (t == n) return X;
-    std::copy_n(X, t * features_, space.bounded.begin());
-    for (; t < n; ++t) bounds_.draw_in(X + t * features_, space.bounded.data() + t * features_);
-    return space.bounded.data();
+    while (t < block.rows && bounds_.believe(X + t * features_)) ++t;
+    if (t == block.rows) return X;
+    std::copy_n(X, t * features_, block.bounded.begin());
+    for (; t < block.rows; ++t)
+        bounds_.draw_in(X + t * features_, block.bounded.data() + t * features_);
+    return block.bounded.data();
 }
 
 // The same of rows that show, one after the other, how far features reach.
-const double* Bank::learn_bounds(const double* X, std::size_t n, PerRow age, Workspace& space) {
+const double* Bank::learn_bounds(const double* X, Block& block) {
     if (!design_.bounded) return X;
     const double* bounded = X;
-    for (std::size_t t = 0; t < n; ++t) {
+    for (std::size_t t = 0; t < block.rows; ++t) {
         const double* row = X + t * features_;
         const bool believed = bounds_.believe(row);
         if (!believed && bounded == X) {
-            std::copy_n(X, t * features_, space.bounded.begin());
-            bounded = space.bounded.data();
+            std::copy_n(X, t * features_, block.bounded.begin());
+            bounded = block.bounded.data();
         }
-        if (bounded != X) bounds_.draw_in(row, space.bounded.data() + t * features_);
-        if (shows(age[t])) bounds_.learn(row);
+        if (bounded != X) bounds_.draw_in(row, block.bounded.data() + t * features_);
+        if (shows(block.age[t])) bounds_.learn(row);
     }
     return bounded;
 }
 
-void Bank::scale_row(const double* row, std::size_t t, Workspace& space) const {
-    if (binned_) bins_.find(row, space.bins.data() + t * features_);
-    if (standardised_) standardiser_.standardise(row, space.z.data() + t * features_);
+void Bank::scale_row(std::size_t t, Block& block) const {
+    const double* row = block.x + t * features_;
+    if (binned_) bins_.find(row, block.bins.data() + t * features_);
+    if (standardised_) standardiser_.standardise(row, block.z.data() + t * features_);
 }
 
-void Bank::map_row(std::size_t t, Workspace& space) const {
+void Bank::map_row(std::size_t t, Block& block) const {
     for (std::size_t i = 0; i < maps_.size(); ++i) {
-        double* view = space.views[i].data() + t * maps_[i].size();
+        double* view = block.views[i].data() + t * maps_[i].size();
         if (maps_[i].kind() == FeatureMap::Kind::ranks)
-            bins_.ranks(space.bins.data() + t * features_, view);
+            bins_.ranks(block.bins.data() + t * features_, view);
         else
-            maps_[i].apply(space.z.data() + t * features_, view);
+            maps_[i].apply(block.z.data() + t * features_, view);
     }
 }
 
-ExpertRows Bank::rows_of(const double* X, const Block& block, Workspace& space) const {
+ExpertRows Bank::rows_of(Block& block) const {
     for (std::size_t i = 0; i < maps_.size(); ++i)
-        space.view_starts[i] =
-            maps_[i].kind() == FeatureMap::Kind::linear ? X : space.views[i].data();
-    return {block.rows,
-            features_,
-            X,
-            space.z.data(),
-            space.view_starts.data(),
-            space.bins.data(),
-            &bins_,
-            nullptr,
-            nullptr,
-            own_,
-            block.seen.data(),
-            {&kZero, 0},
-            {&kZero, 0},
-            block.labels.data(),
-            outputs_};
+        block.view_starts[i] =
+            maps_[i].kind() == FeatureMap::Kind::linear ? block.x : block.views[i].data();
+    return {
+        block.rows,        features_,     block.x,   block.z.data(),      block.view_starts.data(),
+        block.bins.data(), &bins_,        nullptr,   block.given,         own_,
+        block.seen.data(), block.elapsed, block.age, block.labels.data(), outputs_};
 }
 
 // A target in the background is judged at once, until it counts.
@@ -172,55 +160,60 @@ void Bank::run(std::size_t count, std::size_t rows, const Task& task) const {
     for (std::size_t i = 0; i < count; ++i) task(i);
 }
 
-// Experts learn a block, the combination follows. Experts do not need it, so with several threads
-// it takes one block while the experts take the next.
+// Rows are made ready, experts learn them, the combination follows. What experts have learned does not
+// matter to the other two, so with several threads the block before is combined and the next one made
+// ready while experts learn a block.
 void Bank::learn(const double* X, std::size_t n, const double* Y, PerRow elapsed, PerRow age,
                  double* yhat, double* made, const double* given) {
     Workspace& space = workspace();
     space.ranges.clear();
     for (const LateCombiner& combiner : combiners_) space.ranges.push_back(combiner.range());
     order_experts(space.order);
-    Block* waiting = nullptr;
-    for (std::size_t t = 0, rows; t < n; t += rows) {
-        rows = block_rows(n - t, age.from(t));
-        Block& block = space.blocks[waiting == &space.blocks[0]];
-        space.fit(rows, *this);
-        block.fit(rows, *this);
-        bound_labels(Y + t * outputs_, age.from(t), block, space);
-        rows = block.rows;
+    std::size_t ready = 0;  // rows
+    Block* before = nullptr;
+    const auto make_ready = [&](Block& block) {
+        const std::size_t t = ready;
+        block.fit(block_rows(n - t, age.from(t)), *this);
+        block.age = age.from(t);
+        bound_labels(Y + t * outputs_, block, space);
         block.yhat = yhat + t * outputs_;
         block.made = made ? made + t * made_size() : nullptr;
-        if (block.anew) {
-            if (waiting != nullptr) combine(*std::exchange(waiting, nullptr));
+        if (block.anew) {  // what was learned predicts this row, too
+            if (before != nullptr) combine(*std::exchange(before, nullptr));
             predict(X + t * features_, 1, block.yhat, nullptr, given_from(given, t));
+            enlarge(space.yhat_anew, outputs_);
             block.yhat = space.yhat_anew.data();
             begin_anew();
         }
         if (block.made) forget_made(block);
-        const double* x = learn_bounds(X + t * features_, rows, age.from(t), space);
-        view_rows(x, age.from(t), block, space);
-        ExpertRows seen = rows_of(x, block, space);
-        seen.elapsed = elapsed.from(t);
-        seen.age = age.from(t);
-        seen.given = given_from(given, t);
-        learn_block(seen, block, waiting);
-        waiting = &block;
-        if (threads_ == 1) combine(*std::exchange(waiting, nullptr));
-        if (binned_ && bins_.due()) redraw_bins();
-    }
-    if (waiting != nullptr) combine(*waiting);
-}
-
-void Bank::learn_block(const ExpertRows& rows, Block& block, Block* waiting) {
-    const std::vector<std::size_t>& order = workspace().order;
-    const std::size_t before = waiting != nullptr;
-    const auto task = [&](std::size_t i) {
-        if (i < before)
-            combine(*waiting);
-        else
-            learn_expert(order[i - before], rows, block);
+        block.elapsed = elapsed.from(t);
+        block.age = age.from(t);
+        block.given = given_from(given, t);
+        view_rows(X + t * features_, block);
+        ready += block.rows;
     };
-    run(before + order.size(), block.rows, task);
+    const std::size_t blocks = threads_ > 1 ? std::size(space.blocks) : 1;
+    for (std::size_t i = 0, done = 0; done < n; ++i) {
+        Block& block = space.blocks[i % blocks];
+        if (ready == done) make_ready(block);
+        done = ready;
+        const bool redraw = binned_ && bins_.due();  // before the next rows are looked at
+        const bool ahead = threads_ > 1 && done < n && !redraw && !bounds_are_due();
+        const ExpertRows rows = rows_of(block);
+        const auto task = [&](std::size_t task) {
+            if (task > 1)
+                learn_expert(space.order[task - 2], rows, block);
+            else if (task == 1 && ahead)
+                make_ready(space.blocks[(i + 1) % blocks]);
+            else if (task == 0 && before != nullptr)
+                combine(*before);
+        };
+        run(2 + space.order.size(), block.rows, task);
+        before = &block;
+        if (threads_ == 1) combine(*std::exchange(before, nullptr));
+        if (redraw) redraw_bins();
+    }
+    if (before != nullptr) combine(*before);
 }
 
 // So that no thread is left alone with a long task at the end: experts that another one corrects,
@@ -282,23 +275,24 @@ void Bank::rebin_experts(const Bins::Moves& moves) {
     }
 }
 
-void Bank::view_rows(const double* X, PerRow age, Block& block, Workspace& space) {
+void Bank::view_rows(const double* X, Block& block) {
+    block.x = learn_bounds(X, block);
     for (std::size_t t = 0; t < block.rows; ++t) {
-        scale_row(X + t * features_, t, space);
-        if (!shows(age[t])) continue;
-        if (standardised_) standardiser_.update(X + t * features_);
-        if (binned_) bins_.learn(X + t * features_);
+        scale_row(t, block);
+        if (!shows(block.age[t])) continue;
+        if (standardised_) standardiser_.update(block.x + t * features_);
+        if (binned_) bins_.learn(block.x + t * features_);
     }
     const auto map_slice = [&](std::size_t i) {
         const std::size_t end = std::min((i + 1) * kSliceRows, block.rows);
-        for (std::size_t t = i * kSliceRows; t < end; ++t) map_row(t, space);
+        for (std::size_t t = i * kSliceRows; t < end; ++t) map_row(t, block);
     };
     run((block.rows + kSliceRows - 1) / kSliceRows, block.rows, map_slice);
 }
 
 // Labels as experts see them.
-void Bank::bound_labels(const double* Y, PerRow age, Block& block, Workspace& space) {
-    for (std::size_t t = 0; t < block.rows; ++t) block.seen[t] = !std::isinf(age[t]);
+void Bank::bound_labels(const double* Y, Block& block, Workspace& space) {
+    for (std::size_t t = 0; t < block.rows; ++t) block.seen[t] = !std::isinf(block.age[t]);
     std::copy_n(Y, block.rows * outputs_, block.labels.begin());
     bound_numbers(Y, block);
     std::size_t first = 0;
@@ -435,17 +429,16 @@ void Bank::predict_each(const double* X, std::size_t n, double* predictions) con
 
 // In the workspace of this thread.
 Bank::Block& Bank::predict_block(const double* X, std::size_t n, const double* given) const {
-    Workspace& space = workspace();
-    Block& block = space.blocks[0];
-    space.fit(n, *this);
+    Block& block = workspace().blocks[0];
     block.fit(n, *this);
-    X = bound_rows(X, n, space);
+    block.elapsed = block.age = {&kZero, 0};
+    block.given = given;
+    block.x = bound_rows(X, block);
     for (std::size_t t = 0; t < n; ++t) {
-        scale_row(X + t * features_, t, space);
-        map_row(t, space);
+        scale_row(t, block);
+        map_row(t, block);
     }
-    ExpertRows rows = rows_of(X, block, space);
-    rows.given = given;
+    ExpertRows rows = rows_of(block);
     for (std::size_t k = 0; k < experts_.size(); ++k) {
         if (design_.experts[k].kind == ExpertDesign::Kind::residual_forest)
             rows.base = block.predictions_of(design_.experts[k].map, outputs_);
@@ -463,7 +456,8 @@ void Bank::forget(double elapsed) {
 void Bank::learn_late(const double* X, std::size_t n, const double* Y, const double* stamps,
                       double now, double* made, const double* given) {
     Workspace& space = workspace();
-    space.fit(n, *this);
+    enlarge(space.yhat, n * outputs_);
+    enlarge(space.age, n);
     for (std::size_t t = 0; t < n; ++t) space.age[t] = now - stamps[t];
     learn(X, n, Y, {&kZero, 0}, {space.age.data(), 1}, space.yhat.data(), made, given);
 }

@@ -109,6 +109,7 @@ public:
     // Further numbers to predict, before any label was learned: as if they had been there.
     void add_number_targets(std::size_t count);
     void drop_first_target();
+    void drop_last_output();  // of the last target, for linear filters alone
     void set_shadow(std::size_t target, bool shadow) { design_.targets[target].shadow = shadow; }
     bool learned() const { return errors_.rows() + begun_ > 0.0; }
 
@@ -130,12 +131,13 @@ public:
     static void fields(std::size_t features, const BankDesign& design, Self* self, Visitor&& visit);
     void settle();
 
-    // The same in one row of numbers, for many banks of one design at rest: of linear filters alone, to
-    // which no label came late, and without how errors went along the stream.
+    // The same in one row of numbers, for many banks of one design at rest: of linear filters alone,
+    // and without how errors went along the stream. A label may have come late only where the row has
+    // room for that, `late`.
     bool packable() const;
-    std::size_t packed_size() const;
-    void pack(double* to) const;
-    void unpack(const double* from);
+    std::size_t packed_size(bool late) const;
+    void pack(double* to, bool late) const;
+    void unpack(const double* from, bool late);
     void check() const;  // refuses a state that no bank can have had
 
 private:
@@ -148,21 +150,20 @@ private:
     Expert fresh_expert(const ExpertDesign& expert) const;
     template <class Task>
     void run(std::size_t count, std::size_t rows, const Task& task) const;
-    const double* bound_rows(const double* X, std::size_t n, Workspace& space) const;
-    const double* learn_bounds(const double* X, std::size_t n, PerRow age, Workspace& space);
-    void scale_row(const double* row, std::size_t t, Workspace& space) const;
-    void map_row(std::size_t t, Workspace& space) const;
-    ExpertRows rows_of(const double* X, const Block& block, Workspace& space) const;
+    const double* bound_rows(const double* X, Block& block) const;
+    const double* learn_bounds(const double* X, Block& block);
+    void scale_row(std::size_t t, Block& block) const;
+    void map_row(std::size_t t, Block& block) const;
+    ExpertRows rows_of(Block& block) const;
     std::size_t block_rows(std::size_t n, PerRow age) const;
     void redraw_bins();
     void rebin_experts(const Bins::Moves& moves);
-    void view_rows(const double* X, PerRow age, Block& block, Workspace& space);
-    void bound_labels(const double* Y, PerRow age, Block& block, Workspace& space);
+    void view_rows(const double* X, Block& block);
+    void bound_labels(const double* Y, Block& block, Workspace& space);
     void bound_numbers(const double* Y, Block& block);
     bool bounds_are_due() const;
     void mark_made(std::size_t rows, double* made) const;
     void forget_made(const Block& block) const;
-    void learn_block(const ExpertRows& rows, Block& block, Block* waiting);
     void order_experts(std::vector<std::size_t>& order) const;
     void learn_expert(std::size_t k, ExpertRows rows, Block& block);
     void combine(Block& block);

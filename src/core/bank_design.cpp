@@ -39,6 +39,8 @@ Expert Bank::fresh_expert(const ExpertDesign& expert) const {
         case discriminant: return LabelExpert<Discriminant>(features_, expert.mu);
         case prototypes: return LabelExpert<Prototypes>(features_, expert.mu);
         case additive: return Additive(features_);
+        case interactions:
+            return Interactions(expert.mu, features_, design_.intercept, design_.cap);
         case given: return Given(expert.map);
         case sketch:
             return SketchExpert(
@@ -91,6 +93,13 @@ void Bank::drop_first_target() {
     target_bounds_.erase(target_bounds_.begin());
     combiners_.erase(combiners_.begin());
     design_.targets.erase(design_.targets.begin());
+}
+
+void Bank::drop_last_output() {
+    --outputs_;
+    --design_.targets.back().outputs;
+    combiners_.back().drop_last_output();
+    for (Expert& expert : experts_) std::get<FilterExpert>(expert).drop_last_output();
 }
 
 // Gives up all that labels have taught. What is known of the features stays, and of the targets what

@@ -24,7 +24,7 @@ constexpr const char* kMaps[] = {"linear", "fourier", "products", "sparse", "ran
 constexpr const char* kKinds[] = {
     "filter",   "no_change",      "quick_forest",    "careful_forest", "residual_forest",
     "majority", "gaussian_bayes", "histogram_bayes", "discriminant",   "prototypes",
-    "given",    "sketch",         "additive"};
+    "given",    "sketch",         "additive",        "interactions"};
 constexpr const char* kCodings[] = {"number", "margin", "one_hot"};
 
 template <class Enum, std::size_t N>

@@ -2,6 +2,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <variant>
@@ -53,15 +54,27 @@ KeyedModel::Engine engine_of(nb::handle design) {
     return bank->model;
 }
 
+// Whether an engine has the outputs that labels of so many classes ask for: a margin alone for two, else
+// one more each, and in a bank a spare one where any class may come.
+bool fits(const KeyedModel::Engine& engine, std::size_t known, bool open) {
+    const auto outputs = std::visit([](const auto& some) { return some.outputs(); }, engine);
+    const Bank* bank = std::get_if<Bank>(&engine);
+    if (outputs == 1 && known <= 2) return true;
+    if (!bank) return outputs == 1 + known;
+    const std::vector<TargetDesign>& targets = bank->design().targets;
+    return targets.size() == 2 && targets[0].coding == Coding::margin && !targets[0].shadow &&
+           targets[1].coding == Coding::one_hot && targets[1].shadow &&
+           (outputs == 1 + known || (open && outputs == 2 + known));
+}
+
 // `classes` are as many as labels have, None for numbers.
-void make(GuardedStore* g, nb::handle design, std::optional<std::size_t> classes, bool text,
-          std::size_t most_keys, double idle_rows, double idle_time) {
+void make(GuardedStore* g, nb::handle design, std::optional<std::size_t> classes, bool open,
+          bool text, bool late, std::size_t most_keys, double idle_rows, double idle_time) {
     const std::size_t known = classes.value_or(0);
-    const KeyedModel model(engine_of(design), classes.has_value(), known);
-    const std::size_t outputs = model.outputs();
-    require(
-        !classes || (outputs == 1 + known && model.takes_late()) || (outputs == 1 && known <= 2),
-        "outputs that do not fit the classes");
+    KeyedModel::Engine engine = engine_of(design);
+    require(!classes || fits(engine, known, open), "outputs that do not fit the classes");
+    KeyedModel model(std::move(engine), {classes.has_value(), known, open});
+    model.grow({0, 0, 0, late});
     new (g) GuardedStore{KeyedStore(model, text, {most_keys, idle_rows, idle_time}), {}};
 }
 
@@ -155,31 +168,45 @@ void predict_rows(GuardedStore& g, const StepArray& entries, const Matrix& X, co
     g.model.predict(entries.data(), entries.size(), X.data(), out);
 }
 
+// When rows came, which model they wait for, and what it made of them: so many numbers of each.
+using Kept = std::tuple<Column, Column, Out, Entries>;
+
 void arrive(GuardedStore& g, const StepArray& entries, const Flags& fresh, const Matrix& X,
-            const std::pair<Vector, Vector>& pace, const Column& stamps, const Column& tickets,
-            const Shown& shown) {
+            const std::pair<Vector, Vector>& pace, const Kept& kept, const Shown& shown) {
     const auto held = g.lock();
     const std::size_t n = entries.size();
     const KeyedStore::Out out = check_rows(g.model, entries, X, shown);
-    require(fresh.size() == n && stamps.size() == n && tickets.size() == n,
+    const auto& [stamps, tickets, made, sizes] = kept;
+    require(fresh.size() == n && stamps.size() == n && tickets.size() == n && sizes.size() == n,
             "stamps have another length");
-    require(g.model.design().takes_late(), "labels of banks come with their rows");
+    require(made.shape(0) == n && made.shape(1) == g.model.design().most_made(),
+            "made has the wrong shape");
     const PerRow lam = per_row(pace.first, n, "discount has the wrong length");
     const PerRow log_lam = per_row(pace.second, n, "log_discount has the wrong length");
     nb::gil_scoped_release release;
-    g.model.arrive(entries.data(), fresh.data(), n, X.data(), lam, log_lam, stamps.data(),
-                   tickets.data(), out);
+    g.model.arrive(entries.data(), fresh.data(), n, X.data(), lam, log_lam,
+                   {stamps.data(), tickets.data(), made.data(), sizes.data()}, out);
 }
 
-bool learn_late(GuardedStore& g, std::int64_t entry, const Vector& x, const Vector& y, double stamp,
-                double ticket) {
+// 0 if the model is gone, 1 if the label was learned, 2 if waiting rows must be predicted again.
+int learn_late(GuardedStore& g, std::int64_t entry, const Vector& x, const Vector& y, double stamp,
+               double ticket, const Column& made) {
     const auto held = g.lock();
     const KeyedModel& design = g.model.design();
     require(x.size() == design.features() && y.size() == design.targets(),
             "x or y has the wrong length");
     check_targets(design, y.data(), 1);
     require(entry == -1 || g.model.has(entry), "there is no such entry");
-    return g.model.learn_late(entry, x.data(), y.data(), stamp, ticket);
+    return static_cast<int>(
+        g.model.learn_late(entry, x.data(), y.data(), stamp, ticket, {made.data(), made.size()}));
+}
+
+void remake(GuardedStore& g, std::int64_t entry, const Vector& x, const Column& made) {
+    const auto held = g.lock();
+    const KeyedModel& design = g.model.design();
+    require(design.is_bank() && x.size() == design.features(), "x has the wrong length");
+    require(g.model.has(entry), "there is no such entry");
+    g.model.remake(entry, x.data(), {made.data(), made.size()});
 }
 
 void forget_late(GuardedStore& g, std::int64_t entry, double ticket) {
@@ -203,12 +230,12 @@ std::vector<double> ranks(GuardedStore& g, std::int64_t entry) {
     return g.model.model(entry).ranks();
 }
 
-void grow(GuardedStore& g, std::size_t features, std::size_t classes, std::size_t most_keys) {
+void grow(GuardedStore& g, std::size_t features, std::size_t classes, std::size_t outputs,
+          bool late, std::size_t most_keys) {
     const auto held = g.lock();
-    const KeyedModel& design = g.model.design();
-    require(classes == 0 || (design.labels() && design.takes_late()), "numbers have no classes");
+    require((classes == 0 && outputs == 0) || g.model.design().labels(), "numbers have no classes");
     nb::gil_scoped_release release;
-    g.model.grow(features, classes, most_keys);
+    g.model.grow({features, classes, outputs, late}, most_keys);
 }
 
 nb::tuple last(GuardedStore& g, std::int64_t entry) {
@@ -272,8 +299,8 @@ void restore(GuardedStore& g, const nb::dict& state) {
 
 void bind_keyed(nb::module_& m) {
     nb::class_<GuardedStore>(m, "KeyedStore")
-        .def("__init__", &make, "design"_a, "classes"_a.none(), "text"_a, "most_keys"_a,
-             "idle_rows"_a, "idle_time"_a)
+        .def("__init__", &make, "design"_a, "classes"_a.none(), "open"_a, "text"_a, "late"_a,
+             "most_keys"_a, "idle_rows"_a, "idle_time"_a)
         .def("place", &place, "keys"_a, "times"_a.none(), "entries"_a.noconvert(),
              "fresh"_a.noconvert(), "gaps"_a.noconvert())
         .def("first_backwards", &first_backwards, "keys"_a, "times"_a)
@@ -283,14 +310,15 @@ void bind_keyed(nb::module_& m) {
         .def("predict", &predict_rows, "entries"_a.noconvert(), "X"_a.noconvert(),
              "shown"_a.noconvert())
         .def("arrive", &arrive, "entries"_a.noconvert(), "fresh"_a.noconvert(), "X"_a.noconvert(),
-             "pace"_a, "stamps"_a.noconvert(), "tickets"_a.noconvert(), "shown"_a.noconvert())
+             "pace"_a, "kept"_a.noconvert(), "shown"_a.noconvert())
         .def("learn_late", &learn_late, "entry"_a, "x"_a.noconvert(), "y"_a.noconvert(), "stamp"_a,
-             "ticket"_a)
+             "ticket"_a, "made"_a.noconvert())
+        .def("remake", &remake, "entry"_a, "x"_a.noconvert(), "made"_a.noconvert())
         .def("forget_late", &forget_late, "entry"_a, "ticket"_a)
         .def("forget", &forget, "keys"_a)
         .def("engine", &engine, "entry"_a)
         .def("ranks", &ranks, "entry"_a)
-        .def("grow", &grow, "features"_a, "classes"_a, "most_keys"_a)
+        .def("grow", &grow, "features"_a, "classes"_a, "outputs"_a, "late"_a, "most_keys"_a)
         .def("last", &last, "entry"_a)
         .def("snapshot", &snapshot)
         .def("restore", &restore, "state"_a)
@@ -301,6 +329,7 @@ void bind_keyed(nb::module_& m) {
              })
         .def("__len__", [](GuardedStore& g) { return g.model.size(); })
         .def_prop_ro("text", [](GuardedStore& g) { return g.model.text(); })
+        .def_prop_ro("most_made", [](GuardedStore& g) { return g.model.design().most_made(); })
         .def_prop_ro("record_bytes", [](GuardedStore& g) { return g.model.record_bytes(); })
         .def_prop_ro("evicted", [](GuardedStore& g) { return g.model.evicted(); })
         .def_prop_ro("expired", [](GuardedStore& g) { return g.model.expired(); })

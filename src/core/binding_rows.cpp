@@ -2,6 +2,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "asked_rows.hpp"
 #include "bank.hpp"
 #include "binding.hpp"
 #include "calibration.hpp"
@@ -10,6 +11,7 @@
 #include "intervals.hpp"
 #include "lock.hpp"
 #include "numpy_arrays.hpp"
+#include "row_digest.hpp"
 #include "watch.hpp"
 
 using namespace nanobind::literals;
@@ -18,6 +20,8 @@ namespace dfop {
 namespace {
 
 constexpr double kOnce = 1.0;
+// Numbers of rows that were predicted, and whose labels have not come.
+constexpr std::size_t kMostAsked = 1'000'000;
 
 // Row by row, whatever learns: a filter with its discount, a bank, or nothing yet.
 class RowEngine {
@@ -180,6 +184,38 @@ public:
         return out;
     }
 
+    // Remembers a row that was predicted just now, among at most so many.
+    void ask(nb::handle row, std::size_t limit) {
+        const Call call(*this, 0);
+        const std::size_t width = coder_.model.width();
+        const std::size_t most =
+            std::max<std::size_t>(kMostAsked / std::max<std::size_t>(width, 1), 1);
+        asked_.add(digest_of_row(row.ptr()), rows_.last(), width, std::min(limit, most));
+    }
+
+    // By what a row that is learned now is found among those of which something was put down;
+    // nothing if it was predicted just now, and is not late.
+    nb::object learns(nb::handle row) {
+        const Call call(*this, 0);
+        const std::uint64_t digest = digest_of_row(row.ptr());
+        return asked_.take_last(digest) ? nb::none() : nb::cast(digest);
+    }
+
+    std::size_t asked_count() const { return asked_.size(); }
+
+    // The rows asked about, by what they are found again and as they were coded; they are forgotten.
+    nb::tuple take_asked() {
+        const Call call(*this, 0);
+        nb::list digests;
+        for (std::size_t t = 0; t < asked_.size(); ++t) digests.append(asked_.digests()[t]);
+        const npy_intp shape[] = {static_cast<npy_intp>(asked_.size()),
+                                  static_cast<npy_intp>(asked_.width())};
+        nb::object rows = new_array(2, shape);
+        std::copy_n(asked_.values(), asked_.size() * asked_.width(), data_of(rows));
+        asked_.clear();
+        return nb::make_tuple(digests, rows);
+    }
+
     void rollback() {
         const Call call(*this, 0);
         rows_.rollback();
@@ -319,6 +355,7 @@ private:
     Lock& lock_;
     RowEngine engine_;
     DictCoder rows_;
+    AskedRows asked_;
     std::vector<double> yhat_, last_, target_;
     bool busy_ = false, warned_ = false;
 };
@@ -435,6 +472,7 @@ void bind_lock(nb::module_& m) {
 
 void bind_rows(nb::module_& m) {
     bind_lock(m);
+    m.def("digest_of_row", [](nb::handle x) { return digest_of_row(x.ptr()); }, "x"_a.none());
     nb::class_<NamedRows>(m, "NamedRows")
         .def(nb::init<nb::object, nb::object, nb::dict, nb::object, double, std::size_t>(),
              "engine"_a.none(), "coder"_a, "names"_a, "lock"_a, "discount"_a, "most_names"_a)
@@ -461,6 +499,10 @@ void bind_rows(nb::module_& m) {
             "code_to_predict", [](NamedRows& rows, nb::handle x) { return rows.code(x, false); },
             "x"_a.none())
         .def("last_row", &NamedRows::last_row)
+        .def("ask", &NamedRows::ask, "x"_a.none(), "limit"_a)
+        .def("learns", &NamedRows::learns, "x"_a.none())
+        .def("take_asked", &NamedRows::take_asked)
+        .def_prop_ro("asked", &NamedRows::asked_count)
         .def("rollback", &NamedRows::rollback)
         .def("use", &NamedRows::use, "engine"_a.none())
         .def("set_lags", &NamedRows::set_lags, "values"_a.none())

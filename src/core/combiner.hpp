@@ -72,6 +72,7 @@ public:
     // Of a class label: copies of the last one. If that one never had a label of 1, the new ones
     // are what they would be had they been there from the start.
     void add_outputs(std::size_t count);
+    void drop_last_output() { outputs_.pop_back(); }
 
     // Draws in what is far out of row t's number at [t * width]; the range grows with the labels.
     void bound_labels(std::size_t rows, std::size_t width, const unsigned char* seen,

@@ -24,6 +24,9 @@ public:
     // what the row shows.
     const double* code(PyObject* row, bool learn);
 
+    // The row that was coded last.
+    const double* last() const { return values_.data(); }
+
     // Takes back what the last row opened, if the coder still can.
     void rollback();
 

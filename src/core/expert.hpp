@@ -45,7 +45,8 @@ struct ExpertDesign {
         prototypes,
         given,
         sketch,
-        additive
+        additive,
+        interactions
     };
 
     Kind kind;

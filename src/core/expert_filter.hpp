@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "expert.hpp"
+#include "faded_rows.hpp"
 #include "fading.hpp"
 #include "filter.hpp"
 
@@ -20,18 +21,10 @@ public:
     Filter& filter() { return filter_; }
 
     void learn(const ExpertRows& rows, double* predictions) {
-        thread_local std::vector<double> scratch;  // discount, gain and walk of every row
-        const std::size_t n = rows.count;
-        if (scratch.size() < 3 * n) scratch.resize(3 * n);
-        double *discount = scratch.data(), *gain = discount + n, *walk = gain + n;
-        for (std::size_t t = 0; t < n; ++t) {
-            discount[t] = fading_.discount(rows.elapsed[t]);
-            gain[t] = fading_.gain(rows.elapsed[t], rows.age[t]);
-            walk[t] = walk_ * rows.elapsed[t];
-        }
-        filter_.learn(rows.views[map_], n,
-                      {rows.labels, static_cast<std::ptrdiff_t>(rows.width), 1}, {discount, 1},
-                      {gain, 1}, {walk, 1}, predictions);
+        const FadedRows faded(rows, fading_, walk_);
+        filter_.learn(rows.views[map_], rows.count,
+                      {rows.labels, static_cast<std::ptrdiff_t>(rows.width), 1}, faded.discount,
+                      faded.gain, faded.walk, predictions);
     }
     void predict(const ExpertRows& rows, double* predictions) const {
         filter_.predict(rows.views[map_], rows.count, predictions);
@@ -46,6 +39,10 @@ public:
     void add_target(const TargetDesign& target) {
         outputs_.push_back(target.outputs);
         filter_.add_outputs(target.outputs);
+    }
+    void drop_last_output() {
+        --outputs_.back();
+        filter_.drop_output(filter_.outputs() - 1);
     }
     void drop_first_target() {
         for (std::size_t o = 0; o < outputs_.front(); ++o) filter_.drop_output(0);

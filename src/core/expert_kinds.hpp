@@ -16,6 +16,7 @@
 #include "forest.hpp"
 #include "gaussian_bayes.hpp"
 #include "histogram_bayes.hpp"
+#include "interactions.hpp"
 #include "label_expert.hpp"
 #include "majority.hpp"
 #include "prototypes.hpp"
@@ -28,12 +29,12 @@ using AnyOf = std::variant<Kinds...>;
 using Expert =
     AnyOf<FilterExpert, NoChange, Forest, LabelExpert<Majority>, LabelExpert<GaussianBayes>,
           LabelExpert<HistogramBayes>, LabelExpert<Discriminant>, LabelExpert<Prototypes>, Given,
-          SketchExpert, Additive>;
+          SketchExpert, Additive, Interactions>;
 
 // Whether a kind reads the standardised rows; filters have them from their map.
 inline bool needs_standardised(ExpertDesign::Kind kind) {
     using enum ExpertDesign::Kind;
-    return kind == discriminant || kind == prototypes;
+    return kind == discriminant || kind == prototypes || kind == interactions;
 }
 
 // Whether a kind reads the bins of the rows.
@@ -93,6 +94,9 @@ void expert_fields(const ExpertDesign& design, const ExpertPlace& place, Any* ex
         case additive:
             return Additive::fields(place.features, outputs_of(place.targets),
                                     std::get_if<Additive>(expert), visit);
+        case interactions:
+            return Interactions::fields(place.features, place.targets, place.intercept,
+                                        std::get_if<Interactions>(expert), visit);
     }
 }
 

@@ -112,7 +112,10 @@ public:
     void set_prior(const double* U, const double* D, const double* weights);
 
     void add_features(std::size_t count);  // as if they had been there, always 0
-    void add_outputs(std::size_t count);   // as if they had been there, always 0
+    // Feature j will mean something else, of at most that magnitude: its weight begins anew, with the
+    // prior, and the others go on as if it had been known.
+    void renew_feature(std::size_t j, double magnitude);
+    void add_outputs(std::size_t count);  // as if they had been there, always 0
     void drop_output(std::size_t k);
 
     // Weights of the features as given: coef (m x features) and the constant (m).

@@ -58,6 +58,16 @@ void Filter::grow_scale(std::size_t j, double magnitude) {
         if (!only_believed(i)) limit_[i] = std::min(limit_[i], limit_of_share(i, share(j, i)));
 }
 
+void Filter::renew_feature(std::size_t j, double magnitude) {
+    const std::size_t k = j + intercept_;
+    for (std::size_t i = 0; i < k; ++i) U_[tile_offset(i, k)] = 0.0;
+    for (std::size_t i = k + 1; i < padded(); ++i) U_[tile_offset(k, i)] = 0.0;
+    for (std::size_t o = 0; o < outputs_; ++o) W_[o * padded() + k] = 0.0;
+    set_scale(k, power_of_two_above(magnitude));
+    D_[k] = scaled_variance(prior_variance_, scale_[k]);
+    limit_[k] = limit_by_column(k);
+}
+
 // The scale of a feature is known with its first value. Until then it is one that nearly any value
 // is larger than, and D may grow without limit: so does the variance of a feature never seen.
 void Filter::set_prior(const double* U, const double* D, const double* weights) {

@@ -281,7 +281,7 @@ void KeyedStore::learn(const std::int64_t* entries, const std::uint8_t* fresh, s
                        out.yhat + t * m, out.ranks + t * classes);
         working_.pack(record(entry));
         if (Late* late = late_of(entry)) {
-            for (std::size_t i = t; i < end; ++i) late->now += log_discount[i];
+            for (std::size_t i = t; i < end; ++i) late->now += passed(log_discount[i]);
             if (late->waiting == 0) late_.erase(entry);
         }
         t = end;
@@ -300,56 +300,17 @@ void KeyedStore::predict(const std::int64_t* entries, std::size_t n, const doubl
     }
 }
 
-void KeyedStore::arrive(const std::int64_t* entries, const std::uint8_t* fresh, std::size_t n,
-                        const double* X, PerRow discount, PerRow log_discount, double* stamps,
-                        double* tickets, Out out) {
-    const std::size_t d = fresh_.features(), m = fresh_.outputs(), classes = fresh_.classes();
-    for (std::size_t t = 0; t < n; ++t) {
-        const auto entry = static_cast<Entry>(entries[t]);
-        bring(entry, fresh[t]);
-        working_.predict(X + t * d, out.yhat + t * m, out.ranks + t * classes);
-        working_.forget(discount[t]);
-        working_.pack(record(entry));
-        if (fresh[t]) late_.erase(entry);
-        Late& late = late_.try_emplace(entry, Late{0.0, 0.0, 0}).first->second;
-        if (late.waiting++ == 0) late.ticket = ++tickets_;
-        late.now += log_discount[t];
-        stamps[t] = late.now;
-        tickets[t] = late.ticket;
-    }
-}
-
-bool KeyedStore::learn_late(std::int64_t entry, const double* x, const double* y, double stamp,
-                            double ticket) {
-    const auto at = static_cast<Entry>(entry);
-    Late* late = late_of(at);
-    if (!late || late->ticket != ticket) return false;
-    bring(at, false);
-    const double gain = std::exp(late->now - stamp);
-    std::vector<double> unread(fresh_.outputs());
-    std::vector<std::int32_t> ranks(fresh_.classes());
-    working_.learn(x, 1, y, kNoDiscount, {&gain, 0}, unread.data(), ranks.data());
-    working_.pack(record(at));
-    --late->waiting;
-    return true;
-}
-
-void KeyedStore::forget_late(std::int64_t entry, double ticket) {
-    Late* late = late_of(static_cast<Entry>(entry));
-    if (late && late->ticket == ticket) --late->waiting;
-}
-
 KeyedModel KeyedStore::model(std::int64_t entry) const {
     KeyedModel found = fresh_;
     found.unpack(record(static_cast<Entry>(entry)));
     return found;
 }
 
-void KeyedStore::grow(std::size_t features, std::size_t classes, std::size_t most_keys) {
+void KeyedStore::grow(const KeyedModel::Growth& growth, std::size_t most_keys) {
     bounds_.most_keys = most_keys;
     for (; most_keys > 0 && size_ > most_keys; ++evicted_) give_up(first_);
     KeyedModel grown = fresh_;
-    grown.grow(features, classes);
+    grown.grow(growth);
     const KeyedModel as_new = grown;
     const std::size_t before = stride_;
     record_size_ = grown.record_size();
@@ -360,7 +321,7 @@ void KeyedStore::grow(std::size_t features, std::size_t classes, std::size_t mos
         for (std::size_t i = 0; i < many; ++i) {
             working_.unpack(chunks_[c].get() + i * before);
             grown = working_;
-            grown.grow(features, classes);
+            grown.grow(growth);
             grown.pack(chunk.get() + i * stride_);
         }
         chunks_[c] = std::move(chunk);

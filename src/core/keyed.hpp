@@ -79,14 +79,22 @@ public:
                const double* X, const double* Y, PerRow discount, PerRow log_discount, Out out);
     void predict(const std::int64_t* entries, std::size_t n, const double* X, Out out) const;
 
-    // Labels that come late, as Filter::replay does it: a row is predicted and its time passes;
-    // `stamps` and `tickets` are what its label must be brought with.
+    // Labels that come late, as Filter::replay and Bank::replay do it: a row is predicted and its time
+    // passes. `stamps`, `tickets` and what a bank made of it, `sizes` of the `most_made` numbers of its
+    // line, are what its label must be brought with.
+    struct Arrived {
+        double *stamps, *tickets, *made;
+        std::int64_t* sizes;
+    };
     void arrive(const std::int64_t* entries, const std::uint8_t* fresh, std::size_t n,
-                const double* X, PerRow discount, PerRow log_discount, double* stamps,
-                double* tickets, Out out);
-    // Whether the model that predicted the row is still there; if not, the label is not learned.
-    bool learn_late(std::int64_t entry, const double* x, const double* y, double stamp,
-                    double ticket);
+                const double* X, PerRow discount, PerRow log_discount, const Arrived& arrived,
+                Out out);
+    // Whether the model that predicted the row is still there, and if so whether rows of it that wait
+    // must now be predicted once more; if not, the label is not learned.
+    enum class Told { gone, learned, doubled };
+    Told learn_late(std::int64_t entry, const double* x, const double* y, double stamp,
+                    double ticket, KeyedModel::MadeOfRow made);
+    void remake(std::int64_t entry, const double* x, KeyedModel::MadeOfRow made);
     void forget_late(std::int64_t entry, double ticket);
 
     std::size_t size() const { return size_; }
@@ -103,9 +111,8 @@ public:
     Moment last(std::int64_t entry) const { return last_of(static_cast<Entry>(entry)); }
     bool has(std::int64_t entry) const;
 
-    // Further features and classes that no key has met: records become longer, so fewer may be
-    // wanted (0: any).
-    void grow(std::size_t features, std::size_t classes, std::size_t most_keys);
+    // Records become longer, so fewer keys may be wanted (0: any).
+    void grow(const KeyedModel::Growth& growth, std::size_t most_keys);
 
     // Gives up models, as if their keys had never been heard of.
     void forget(const Keys& keys);
@@ -144,7 +151,7 @@ private:
         Entry before, after;  // kNone where there are no bounds
     };
     struct Late {
-        double now = 0.0;  // log of the product of discounts
+        double now = 0.0;  // log of the product of discounts, of a bank rows
         double ticket;
         std::size_t waiting = 0;
     };
@@ -181,6 +188,7 @@ private:
     void bring(Entry entry, bool fresh);
     void prefetch(const std::int64_t* entries, std::size_t t, std::size_t n) const;
     Late* late_of(Entry entry);
+    double passed(double log_discount) const { return fresh_.is_bank() ? 1.0 : log_discount; }
 
     KeyedModel fresh_;            // as every key begins
     mutable KeyedModel working_;  // unpacked

@@ -25,6 +25,11 @@ void LateCombiner::add_outputs(std::size_t count) {
     for (Combiner& combiner : as_made_) combiner.add_outputs(count);
 }
 
+void LateCombiner::drop_last_output() {
+    at_once_.drop_last_output();
+    for (Combiner& combiner : as_made_) combiner.drop_last_output();
+}
+
 void LateCombiner::open_late() {
     as_made_.assign(1, at_once_);
     as_made_[0].judge_as_made();

@@ -27,6 +27,7 @@ public:
 
     std::size_t outputs() const { return at_once_.outputs(); }
     void add_outputs(std::size_t count);
+    void drop_last_output();
     void bound_labels(std::size_t rows, std::size_t width, const unsigned char* seen,
                       double* labels, Range& range) const {
         at_once_.bound_labels(rows, width, seen, labels, range);
@@ -80,10 +81,10 @@ public:
     void settle();
     void settle_output(std::size_t o);
 
-    // As a Combiner, of one that had no late label.
-    std::size_t packed_size() const { return at_once_.packed_size(); }
-    double* pack(double* to) const { return at_once_.pack(to); }
-    const double* unpack(const double* from) { return at_once_.unpack(from); }
+    // As a Combiner; without room for what there is once a label came late, or with it.
+    std::size_t packed_size(bool late) const;
+    double* pack(double* to, bool late) const;
+    const double* unpack(const double* from, bool late);
 
 private:
     static constexpr std::size_t kBoth = 2;
@@ -91,6 +92,7 @@ private:
     static constexpr double kTaken =
         0.5;  // put down once there were labels, of a row that came before
 
+    void close_late();
     void learn_row(const Block&);
     bool same_now(const Block&) const;
     void learn_both(const Block&);

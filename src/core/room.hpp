@@ -41,6 +41,11 @@ public:
     double above(const Range& range) const { return grown(above_, range, 1.0); }
     double below(const Range& range) const { return grown(below_, range, -1.0); }
 
+    // As a Filter; both return the end.
+    static constexpr std::size_t kPacked = 7;
+    double* pack(double* to) const;
+    const double* unpack(const double* from);
+
     template <class Self, class Visitor>
     static void fields(Self* self, Visitor&& visit) {
         visit.array({"above", {}, 0.0, kLargestSquare},

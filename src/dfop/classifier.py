@@ -103,6 +103,8 @@ class DFOPClassifier(ClassifierMixin, Insight, Estimator):
     coded_names_ : ndarray of str
         What each weight belongs to: "size" (a number), "size is missing", "color=red" (a text),
         "color#7" (texts beyond the first hundred, by their hash).
+    empty_columns_ : list of str
+        Names of the columns of X that have had no value yet.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray of str
@@ -217,7 +219,8 @@ class DFOPClassifier(ClassifierMixin, Insight, Estimator):
         Parameters
         ----------
         X : array-like of shape (n, features)
-            The rows, oldest first.
+            The rows, oldest first. A column without any value is refused: `partial_fit` takes
+            one whose values may come later.
         y : array-like of shape (n,) or (n, m)
             The labels.
         sample_weight, discount, time, classes : optional
@@ -286,7 +289,7 @@ class DFOPClassifier(ClassifierMixin, Insight, Estimator):
             discount=discount,
             time=time,
             classes=classes,
-            late=bool(late),
+            late=late,
         )
         return self
 

@@ -107,6 +107,8 @@ class DFOPRegressor(RegressorMixin, Insight, Estimator):
     coded_names_ : ndarray of str
         What each weight belongs to: "size" (a number), "size is missing", "color=red" (a text),
         "color#7" (texts beyond the first hundred, by their hash).
+    empty_columns_ : list of str
+        Names of the columns of X that have had no value yet.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray of str
@@ -222,7 +224,8 @@ class DFOPRegressor(RegressorMixin, Insight, Estimator):
         Parameters
         ----------
         X : array-like of shape (n, features)
-            The rows, oldest first.
+            The rows, oldest first. A column without any value is refused: `partial_fit` takes
+            one whose values may come later.
         y : array-like of shape (n,) or (n, m)
             The targets.
         sample_weight, discount, time : array-like of shape (n,), optional
@@ -271,9 +274,7 @@ class DFOPRegressor(RegressorMixin, Insight, Estimator):
         -------
         self
         """
-        self._learn(
-            X, y, sample_weight=sample_weight, discount=discount, time=time, late=bool(late)
-        )
+        self._learn(X, y, sample_weight=sample_weight, discount=discount, time=time, late=late)
         return self
 
     def predict_then_learn(

@@ -92,12 +92,14 @@ def test_inspect_tells_keys_sizes_and_what_was_given_up(orders, tmp_path):
     assert "a model of all keys" in text
 
 
-def test_a_killed_run_of_small_banks_goes_on(orders, tmp_path):
+@pytest.mark.parametrize("delay", [0, 40])
+def test_a_killed_run_of_small_banks_goes_on(orders, tmp_path, delay):
     path, frame = orders
     half, rest = tmp_path / "half.csv", tmp_path / "rest.csv"
     frame[:170].to_csv(half, index=False)
     frame[170:].to_csv(rest, index=False)
     given = ["-t", "amount", "--key", "customer", "--features", "size", "--forgetting", "few"]
+    given += ["--delay", str(delay)] if delay else []
     state, model, whole = tmp_path / "state", tmp_path / "m.dfop", tmp_path / "whole.dfop"
     run("learn", half, *given, "--checkpoint", state)
     run("learn", half, rest, *given, "--checkpoint", state, "--model", model)
@@ -108,13 +110,14 @@ def test_a_killed_run_of_small_banks_goes_on(orders, tmp_path):
     assert "limits" not in run("inspect", model)
 
 
-def test_a_page_and_late_labels_by_key(orders, tmp_path):
+@pytest.mark.parametrize("forgetting", [0.01, "few"])
+def test_a_page_and_late_labels_by_key(orders, tmp_path, forgetting):
     path, frame = orders
     page, out = tmp_path / "page.html", tmp_path / "p.csv"
     run("learn", path, "-t", "amount", "--key", "customer", "--features", "size", "--delay", "30",
-        "--forgetting", "0.01", "--report", page, "--predictions", out)  # fmt: skip
+        "--forgetting", str(forgetting), "--report", page, "--predictions", out)  # fmt: skip
     assert page.stat().st_size > 10_000
-    keyed, expected = Keyed(DFOPRegressor(0.01)), []
+    keyed, expected = Keyed(DFOPRegressor(forgetting)), []
     for t in range(400):
         if t > 30:  # 30 rows lie between
             keyed.learn_pending([t - 31], frame["amount"][t - 31 : t - 30])

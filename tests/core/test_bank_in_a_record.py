@@ -14,7 +14,7 @@ def bank(**given):
 
 
 def store(engine):
-    return KeyedStore(engine, None, False, 0, 0.0, 0.0)
+    return KeyedStore(engine, None, False, False, False, 0, 0.0, 0.0)
 
 
 def test_every_number_is_that_of_the_bank_but_the_pieces_of_its_errors():
@@ -41,7 +41,7 @@ def test_a_bank_with_more_than_straight_filters_is_refused(given):
         store(bank(**given))
 
 
-def test_a_bank_that_had_late_labels_is_refused():
+def test_a_bank_that_had_late_labels_is_no_beginning():
     model = DFOPRegressor("few")
     X = np.random.default_rng(0).normal(size=(50, 4))
     model.predict_pending(X, range(50))

@@ -363,6 +363,10 @@ def test_clear_errors(arguments, error, message):
         ({"delay": True}, TypeError, "rows or a duration"),
         ({"window": 0}, ValueError, "window must be at least 1"),
         ({"batch": 0}, ValueError, "batch must be at least 1"),
+        ({"batch": 2.5}, ValueError, "batch must be at least 1 and a whole number, got 2.5"),
+        ({"window": "7"}, ValueError, "window must be at least 1 and a whole number, got '7'"),
+        ({"label_batch": 2.5}, ValueError, "label_batch must be at least 1 and a whole number"),
+        ({"label_batch": True}, ValueError, "label_batch must be at least 1 and a whole number"),
         ({"proba": True}, TypeError, "gives no probabilities"),
     ],
 )

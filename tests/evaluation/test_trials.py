@@ -300,6 +300,7 @@ X = np.ones((20, 1))
     ("change", "error", "message"),
     [
         ({"trials": 0}, ValueError, "trials must be at least 1"),
+        ({"trials": 1.5}, ValueError, "trials must be at least 1 and a whole number"),
         ({"share": 0.0}, ValueError, "share must be above 0"),
         ({"share": 1.5}, ValueError, "share must be above 0"),
         ({"reference": "Z"}, ValueError, "reference 'Z' is not among the models"),

@@ -370,3 +370,14 @@ def test_bad_input_is_told():
     waiting.predict_pending(X[:1], [1])
     with pytest.raises(ValueError, match="wait"):
         Information.from_learner(waiting)
+
+
+def test_labels_given_as_numbers_are_told_what_to_give():
+    X = np.ones((3, 1))
+    for y in (["a", "b", "a"], np.array(["a", "b", "a"]), ["1", "2", "1"]):
+        with pytest.raises(ValueError, match="labels=True"):
+            Information.from_data(X, y, 0.01)
+        assert Information.from_data(X, y, 0.01, labels=True).rows == 3
+    with pytest.raises(ValueError, match="row 1") as told:
+        Information.from_data(X, [1.0, np.nan, 2.0], 0.01)
+    assert "labels=True" not in str(told.value)

@@ -39,7 +39,9 @@ def column(kind, n, rng, others):
     return np.cumsum(x) if kind == "walk" else np.arange(n) // (1 + at[0]) % 2 * 1.0
 
 
-def merged_and_sequential(X, y, rule, count, rng, *, head=0, labels=False, time=None, **more):
+def merged_and_sequential(
+    X, y, rule, count, rng, *, head=0, labels=False, time=None, classes=None, **more
+):
     """Return what parts teach, merged in any order, and the learner of all rows in theirs."""
 
     def some(rows):
@@ -47,7 +49,7 @@ def merged_and_sequential(X, y, rule, count, rng, *, head=0, labels=False, time=
 
     one, told, parts = (DFOPClassifier if labels else DFOPRegressor)(rule, **more), {}, []
     if labels:
-        told = {"classes": np.unique(y)}
+        told = {"classes": np.unique(y) if classes is None else classes}
     if head:
         one.partial_fit(X[:head], y[:head], **some(slice(head)), **told)
         parts.append(Information.from_learner(one))
@@ -75,6 +77,10 @@ def check(merged, one, X, y, kept):
         assert merged.limited
         return
     assert not merged.limited
+    compare(learner, one, X, y, kept)
+
+
+def compare(learner, one, X, y, kept):
     tell = "decision_function" if isinstance(one, DFOPClassifier) else "predict"
     mine, expected = ((getattr(some, tell)(X).T * kept).T for some in (learner, one))
     size = 1.0 if tell != "predict" else max(1.0, np.abs(y).max())
@@ -85,24 +91,20 @@ def check(merged, one, X, y, kept):
     assert np.abs(a - b).max() <= CLOSE * max(size, np.abs(b).max())
 
 
-@settings(max_examples=300, deadline=None)
-@example(seed=20085, n=3000, kinds=["silent"], m=0, mu=0.1, clock=True, head=0.0, cap=1e6)
-@example(seed=2, n=30, kinds=["jumps"] * 2, m=2, mu=0.1, clock=False, head=0.4, cap=1e9)
-@example(seed=3, n=1000, kinds=["huge", "duplicate"], m=0, mu=0.0, clock=False, head=0.6, cap=1e6)
-@example(seed=4, n=1000, kinds=["silent"] * 2, m=2, mu=0.1, clock=True, head=0.0, cap=None)
-@given(
-    seed=st.integers(0, 2**32 - 1),
-    n=st.sampled_from([2, 3, 30, 300, 1000, 3000]),
-    kinds=st.lists(st.sampled_from(KINDS), min_size=1, max_size=6),
-    m=st.integers(-1, 3),
-    mu=st.sampled_from([0.0, 1e-4, 1e-3, 0.01, 0.03, 0.1, 0.2, 0.3]),
-    clock=st.booleans(),
-    head=st.sampled_from([0.0, 0.0, 0.1, 0.6]),
-    cap=st.sampled_from([1e6, 1e6, 1e3, 1e9, None]),
-)
-def test_never_silently_different(seed, n, kinds, m, mu, clock, head, cap):
-    """`m` outputs: -1 for labels, 0 for one number a row."""
-    rng = np.random.default_rng(seed)
+SETS = {
+    "seed": st.integers(0, 2**32 - 1),
+    "n": st.sampled_from([2, 3, 30, 300, 1000, 3000]),
+    "kinds": st.lists(st.sampled_from(KINDS), min_size=1, max_size=6),
+    "m": st.integers(-1, 3),  # outputs: -1 for labels, 0 for one number a row
+    "mu": st.sampled_from([0.0, 1e-4, 1e-3, 0.01, 0.03, 0.1, 0.2, 0.3]),
+    "clock": st.booleans(),
+    "head": st.sampled_from([0.0, 0.0, 0.1, 0.6]),
+    "cap": st.sampled_from([1e6, 1e6, 1e3, 1e9, None]),
+}
+
+
+def dirty(n, kinds, m, mu, clock, rng):
+    """Return rows, targets, times (or None), a rule, and how far each row is kept in memory."""
     others = []
     for kind in kinds:
         others.append(column(kind, n, rng, others))
@@ -115,14 +117,58 @@ def test_never_silently_different(seed, n, kinds, m, mu, clock, head, cap):
         y = np.digitize(y, np.quantile(y, [0.3, 0.6]))
     gaps = rng.exponential(1.0, n) * np.where(rng.random(n) < 0.01, rng.choice([1, 100, 3000]), 1.0)
     time, remembered = np.cumsum(gaps), 1.0 / max(mu, 1e-6)
+    rule = period(f"{remembered:.6f}s") if clock else mu
+    passed = time / remembered if clock else -np.log1p(-mu) * np.arange(n)
+    return X, y, time if clock else None, rule, np.exp(-0.5 * (passed[-1] - passed))
+
+
+@settings(max_examples=300, deadline=None)
+@example(seed=20085, n=3000, kinds=["silent"], m=0, mu=0.1, clock=True, head=0.0, cap=1e6)
+@example(seed=2, n=30, kinds=["jumps"] * 2, m=2, mu=0.1, clock=False, head=0.4, cap=1e9)
+@example(seed=3, n=1000, kinds=["huge", "duplicate"], m=0, mu=0.0, clock=False, head=0.6, cap=1e6)
+@example(seed=4, n=1000, kinds=["silent"] * 2, m=2, mu=0.1, clock=True, head=0.0, cap=None)
+@given(**SETS)
+def test_never_silently_different(seed, n, kinds, m, mu, clock, head, cap):
+    rng = np.random.default_rng(seed)
+    X, y, time, rule, kept = dirty(n, kinds, m, mu, clock, rng)
     merged, one = merged_and_sequential(
-        X, y, period(f"{remembered:.6f}s") if clock else mu, int(rng.integers(0, 30)), rng,
-        head=int(head * n), labels=m < 0, time=time if clock else None,
+        X, y, rule, int(rng.integers(0, 30)), rng, head=int(head * n), labels=m < 0, time=time,
         fit_intercept=bool(rng.random() < 0.7), cap=cap,
         prior_variance=[None, 1.0, 1e4, 1e-3][rng.integers(4)],
     )  # fmt: skip
-    fade = (time[-1] - time) / remembered if clock else -np.log1p(-mu) * np.arange(n)[::-1]
-    check(merged, one, X, y, np.exp(-0.5 * fade))
+    check(merged, one, X, y, kept)
+
+
+FURTHER, STEP = 200, 25
+
+
+@settings(max_examples=150, deadline=None)
+@given(**SETS | {"n": st.sampled_from([2, 3, 30, 300, 1000])})
+def test_the_learner_goes_on_as_that_of_one_machine(seed, n, kinds, m, mu, clock, head, cap):
+    """As far as the further rows could be merged as well: in them, too, limits act and rounding
+    decides, and limits that act later act at other moments."""
+    rng = np.random.default_rng(seed)
+    X, y, time, rule, _ = dirty(n + FURTHER, kinds, m, mu, clock, rng)
+    more = {"fit_intercept": bool(rng.random() < 0.7), "cap": cap,
+            "prior_variance": [None, 1.0, 1e4, 1e-3][rng.integers(4)]}  # fmt: skip
+    told = {"labels": True, "classes": np.unique(y)} if m < 0 else {}
+    merged, one = merged_and_sequential(
+        X[:n], y[:n], rule, int(rng.integers(0, 30)), rng, head=int(head * n), labels=m < 0,
+        time=time[:n] if clock else None, classes=told.get("classes"), **more,
+    )  # fmt: skip
+    if merged.limited:
+        return
+    learner = merged.to_learner()
+    fade = time * mu if clock else -np.log1p(-mu) * np.arange(n + FURTHER)
+    for stop in range(n + STEP, n + FURTHER + 1, STEP):
+        rows = slice(stop - STEP, stop)
+        when = {"time": time[rows]} if clock else {}
+        for some in (learner, one):
+            some.partial_fit(X[rows], y[rows], **when)
+        merged = merged.then(Information.from_data(X[rows], y[rows], rule, **when, **told, **more))
+        if not merged.limited:
+            kept = np.exp(-0.5 * (fade[stop - 1] - fade[:stop]))
+            compare(learner, one, X[:stop], y[:stop], kept)
 
 
 @pytest.mark.parametrize("silent", [200, 250, 262])

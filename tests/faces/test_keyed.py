@@ -449,3 +449,13 @@ def test_designs_that_cannot_be_kept_by_key_are_refused():
         Keyed(DFOPRegressor(0.1)).predict([1], [[1.0]])
     with pytest.raises(KeyError, match="the key 7"):
         Keyed(DFOPRegressor(0.1)).partial_fit([1], [[1.0]], [1.0])[7]
+
+
+def test_what_is_printed_tells_the_design_keys_and_memory():
+    keyed = Keyed(DFOPRegressor(forgetting=0.01), expire=100, memory_limit=10**6)
+    design = "Keyed(DFOPRegressor(forgetting=0.01), expire=100, memory_limit=1000000)"
+    assert repr(keyed) == f"{design}: no keys yet"
+    keyed.partial_fit(np.arange(1200) % 30, np.ones((1200, 1)), np.ones(1200))
+    assert repr(keyed) == f"{design}: 30 keys, {keyed.memory_bytes_:,} bytes"
+    keyed.forget(range(29))
+    assert ": 1 key, " in repr(keyed)

@@ -75,6 +75,24 @@ def test_text_gaps_and_a_shared_model_go_through_it():
         same(in_parts(again, key, X, y, parts=11), whole)
 
 
+@pytest.mark.parametrize("classes", [["a", "b"], ["a", "b", "c"], "open"])
+def test_probabilities_are_what_the_outputs_of_models_apart_say_themselves(classes):
+    """Beside which a model apart learns how far to believe them."""
+    key, X, y = stream()
+    names = np.array(["a", "b", "c"])[np.digitize(y, [0.0, 1.0][: 1 + (len(classes) != 2)])]
+    keyed = Keyed(DFOPClassifier(forgetting="few"))
+    in_parts(keyed, key, X, names, classes=classes)
+    for k in np.unique(key):
+        alone, rows = DFOPClassifier(forgetting="few"), key == k
+        alone.partial_fit(X[rows], names[rows], classes=classes)
+        model = alone.__dfop_model__()
+        said = model.target.probabilities(model.outputs_of(np.ascontiguousarray(X[:9])))
+        places = np.searchsorted(keyed.classes_, model.target.order)
+        expected = model.target.shown(said)
+        if len(places) == len(keyed.classes_):  # a class that it has not met, it cannot know
+            same(keyed.predict_proba([k] * 9, X[:9]), expected)
+
+
 @pytest.mark.parametrize("number", [True, False])
 def test_files_go_on_to_the_bit(tmp_path, number):
     key, X, y = stream()
@@ -123,15 +141,7 @@ def test_what_is_refused():
     key, X, y = stream(n=60)
     with pytest.raises(ValueError, match="forgetting='few'"):
         Keyed(DFOPRegressor())
-    with pytest.raises(ValueError, match="two classes that are known"):
-        Keyed(DFOPClassifier(forgetting="few")).partial_fit(key, X, np.arange(60) % 3)
-    with pytest.raises(ValueError, match="two classes that are known"):
-        Keyed(DFOPClassifier(forgetting="few")).partial_fit(key, X, y > 0, classes="open")
-    keyed = Keyed(DFOPRegressor(forgetting="few"))
-    with pytest.raises(ValueError, match="come with their rows"):
-        keyed.predict_pending(key, X, range(60))
-    assert len(keyed) == 0
-    keyed.partial_fit(key, X, y)
+    keyed = Keyed(DFOPRegressor(forgetting="few")).partial_fit(key, X, y)
     with pytest.raises(AttributeError, match="single filters"):
         _ = keyed.limited_rows_
     with pytest.raises(ValueError, match="linear filters"):

@@ -148,3 +148,16 @@ def test_labels_in_batches_are_those_of_calls():
         model.learn_pending(keys, y[start : start + 40])
     assert (result.predictions == np.concatenate(told)).all()
     assert result.known.tolist() == [t // 40 * 40 for t in range(300)]
+
+
+@pytest.mark.parametrize("lags", [0, 2])
+def test_a_late_batch_may_bring_a_class(lags):
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(90, 2)), rng.integers(0, 3, 90)
+    y[[40, 75, 76]] = 5, 4, 7
+    model = DFOPClassifier(features="linear", lags=lags)
+    for start in range(0, 90, 30):
+        part, first = slice(start, start + 30), {"classes": "open"} if not start else {}
+        model.partial_fit(X[part], y[part], late=True, **first)
+    assert model.classes_.tolist() == [0, 1, 2, 4, 5, 7]
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)

@@ -209,3 +209,23 @@ def test_what_is_equal_but_of_another_type_is_checked_for_itself(learner):
         learner(0.001, monitor=1).fit(X, y)
     with pytest.raises(ValueError, match="lags=True must be a whole number"):
         learner(0.001, lags=True).fit(X, y)
+
+
+@pytest.mark.parametrize("learner", [DFOPRegressor, DFOPClassifier])
+def test_so_it_is_of_a_model_that_has_learned(learner):
+    X, y = [[0.0], [1.0]], [0, 1]
+    for name, value, wrong in (("threads", 1, True), ("lags", 1, True), ("monitor", True, 1)):
+        model = learner(0.001, **{name: value}).fit(X, y).set_params(**{name: wrong})
+        for call in (lambda m: m.partial_fit(X, y), lambda m: m.predict(X)):
+            refused(model, call, f"{name}={wrong} must be")
+        model.set_params(**{name: value}).partial_fit(X, y)
+
+
+@pytest.mark.parametrize("learner", [DFOPRegressor, DFOPClassifier])
+def test_late_is_true_or_false(learner):
+    X, y = [[0.0], [1.0]], [0, 1]
+    for late in ("yes", 1, 0, None, ""):
+        for model in (learner(0.001), learner(0.001).fit(X, y)):
+            call = lambda m, late=late: m.partial_fit(X, y, late=late)  # noqa: E731
+            refused(model, call, f"late={late!r} must be True or False")
+    learner(0.001).partial_fit(X, y, late=np.True_)

@@ -16,7 +16,7 @@ from dfop.regressor import DFOPRegressor
 from dfop.streams import Stream
 
 from . import options as reading
-from .problems import fail, in_sentences, usage
+from .problems import fail, in_sentences, note_empty, usage
 
 HELP = """Score the learner on a stream: every row is predicted before its label is learned.
 
@@ -81,6 +81,7 @@ def evaluate(
         print(json.dumps({"rows": len(result), **result.metrics}))
     else:
         print(result.summary())
+    note_empty(model.empty_columns_)
     if report is not None:
         from dfop.report import History, write_page  # draws: only where it is asked for
 

@@ -34,7 +34,15 @@ from .options import (
     check_reading,
     names,
 )
-from .problems import StoppedError, fail, in_sentences, say, stopping, usage
+from .problems import (
+    StoppedError,
+    fail,
+    in_sentences,
+    note_empty,
+    say,
+    stopping,
+    usage,
+)
 from .progress import Progress, shown
 from .report import write_report
 
@@ -206,6 +214,8 @@ def _say_end(run: Run, outputs: Outputs, *, stopped: bool) -> None:
         say(f"{run.history.rows:,} rows: {errors['measure']} {errors['overall']:.4g}{rival}")
     if errors["no_change"] == 0.0:
         say("the target was the same in every row: there was nothing to predict")
+    model = run.model.keyed if isinstance(run.model, PerKey) else run.model
+    note_empty(model.empty_columns_)
     if run.labels_unmatched:
         say(f"{run.labels_unmatched:,} labels named no row that waits for one, and were not used")
     if isinstance(run.model, PerKey):

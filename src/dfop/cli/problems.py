@@ -22,6 +22,7 @@ import typer
 from dfop.checkpoints import CheckpointError, StoppedError
 from dfop.checkpoints.words import in_options
 from dfop.files import ModelFileError
+from dfop.rows.checks import in_words
 from dfop.streams.errors import BadRowsError, UnknownColumnError
 
 FAILED, USAGE, BAD_ROWS, REFUSED, PIPE_CLOSED = 1, 2, 3, 4, 141
@@ -32,6 +33,16 @@ F = TypeVar("F", bound=Callable[..., Any])
 def say(words: str) -> None:
     """Print words to standard error: standard output is for data."""
     print(words, file=sys.stderr, flush=True)
+
+
+def note_empty(columns: Sequence[str]) -> None:
+    """Say which columns never had a value, if there are any."""
+    if columns:
+        them = "it" if len(columns) == 1 else "them"
+        say(
+            f"dfop: note: no row has a value in {in_words(columns)}: nothing was learned from "
+            f"{them}; --ignore leaves {them} out"
+        )
 
 
 def fail(words: str, code: int = FAILED) -> NoReturn:

@@ -4,7 +4,8 @@
 directions of its information, `FrequentDirections` one that knows how much it leaves out, `Bank`
 many filters combined, `KeyedStore` many at rest, one per key;
 `Coder` turns columns of numbers, text and gaps into rows of numbers, `NamedRows` does so for dicts
-and lets a filter or bank learn them, one call at a time by `Lock`; `Intervals`, `Calibration` and
+and lets a filter or bank learn them, one call at a time by `Lock`; by `digest_of_row` a dict is
+known again; `Intervals`, `Calibration` and
 `Watch` say how sure a model is, row by row, and `ErrorRecord` what its experts were worth.
 `choose` is the rule by which outputs stand for classes: those within 1e-9 of the largest are
 equal, and the first of them is chosen.
@@ -44,6 +45,7 @@ from ._native import (
     Watch,
     choose,
     clean_text,
+    digest_of_row,
     first_rows,
     first_unusable,
     moved_weights,
@@ -74,6 +76,7 @@ __all__ = [
     "Watch",
     "choose",
     "clean_text",
+    "digest_of_row",
     "first_rows",
     "first_unusable",
     "moved_weights",

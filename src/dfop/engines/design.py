@@ -58,6 +58,8 @@ WIDEST_DISCRIMINANTS = ((0.0, 100), (1e-3, 40))
 BAYES_FORGETTING = (0.0, 1e-2)
 PROTOTYPE_FORGETTING = 1e-3
 RANK_FORGETTING = (0.0, 1e-3)
+LABEL_INTERACTIONS, NUMBER_INTERACTIONS = 3e-4, 1e-3
+"""The mu of the filter on products of columns."""
 
 KINDS = {
     "quick_forest": "trees that split early",
@@ -71,6 +73,7 @@ KINDS = {
     "no_change": "the last label again",
     "sketch": "sketches of linear filters",
     "additive": "a sum of one curve per column",
+    "interactions": "a sum of products of columns",
 }
 """Experts that are no filters, in words."""
 
@@ -143,7 +146,7 @@ def _pool_for_labels(columns: int) -> Design:
     experts.append(("prototypes", PROTOTYPE_FORGETTING, 0.0))
     experts += _filters(1, CURVED_FORGETTING, ())
     experts += _filters(2, CURVED_FORGETTING, ())
-    return maps, experts + _additive(columns) + _forests()
+    return maps, experts + _sums(columns, LABEL_INTERACTIONS) + _forests()
 
 
 def _pool_for_numbers(columns: int) -> Design:
@@ -152,12 +155,14 @@ def _pool_for_numbers(columns: int) -> Design:
     experts.append(("no_change", 0.0, 0.0))
     experts += _filters(1, CURVED_FORGETTING, ())
     experts += _filters(2, CURVED_FORGETTING, SPARSE_NUMBER_WALKS)
-    return maps, experts + _additive(columns) + _forests()
+    return maps, experts + _sums(columns, NUMBER_INTERACTIONS) + _forests()
 
 
-def _additive(columns: int) -> list[ExpertDesign]:
-    """Return the sum of one curve per column, where it is not wider than what it can tell."""
-    return [("additive", 0.0, 0.0)] if columns <= WIDE else []
+def _sums(columns: int, mu: float) -> list[ExpertDesign]:
+    """Return the sums of curves and of products, for columns that are not too many for them."""
+    if columns > WIDE:
+        return []
+    return [("additive", 0.0, 0.0), ("interactions", mu, 0.0)]
 
 
 def _forests() -> list[ExpertDesign]:

@@ -25,15 +25,20 @@ class KeyDesign(NamedTuple):
     engine: Filter | Bank
     classes: int | None
     """How many classes labels have; None for numbers."""
+    open: bool
+    """Whether further classes may come."""
     text: bool
     """Whether keys are texts."""
+    late: bool
+    """Whether a bank has room for what it knows of late labels."""
 
     def bytes_per_key(self) -> int:
         """Return what a key takes.
 
         Examples
         --------
-        >>> KeyDesign(Filter(10, 1, True, 100.0, 1e6), None, text=False).bytes_per_key()
+        >>> design = KeyDesign(Filter(10, 1, True, 100.0, 1e6), None, False, text=False, late=False)
+        >>> design.bytes_per_key()
         811
         """
         return KeyedStore(*self, 0, 0.0, 0.0).record_bytes + _ENTRY + self.text * _TEXT

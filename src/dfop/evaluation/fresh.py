@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dfop.insight.plotting import draw_lines
+from dfop.rows.checks import check_count
 from dfop.rows.extras import need
 
 from .adapters import Learner, adapt
@@ -171,8 +172,7 @@ def holdout(
             "use evaluate"
         )
     for name, value in (("every", every), ("size", size)):
-        if value < 1:
-            raise ValueError(f"{name} must be at least 1, got {value}")
+        check_count(name, value)
     learner = adapt(model, stream)
     rng = np.random.default_rng(seed)
     rows: list[int] = []

@@ -9,6 +9,7 @@ import numpy as np
 
 from dfop.insight.looks import Looks
 from dfop.rows import Batch
+from dfop.rows.checks import check_count
 
 from .adapters import Learner, Prediction, adapt
 from .adapters.base import join
@@ -86,8 +87,7 @@ def evaluate(
     array([0.94, 0.83])
     """
     for name, value in (("window", window), ("batch", batch), ("label_batch", label_batch)):
-        if value < 1:
-            raise ValueError(f"{name} must be at least 1, got {value}")
+        check_count(name, value)
     stream = as_stream(stream, task_of(model))
     learner = adapt(model, stream, proba)
     check_delay(delay, has_clock(stream))

@@ -15,6 +15,8 @@ from zlib import crc32
 import joblib
 import numpy as np
 
+from dfop.rows.checks import check_count
+
 from .comparison import Comparison
 from .delay import Delay
 from .journal import Journal
@@ -285,7 +287,6 @@ def _named(given: Any, names: list[str], kind: str) -> dict[str, Any]:
 
 
 def _check_numbers(trials: int, share: float) -> None:
-    if trials < 1:
-        raise ValueError(f"trials must be at least 1, got {trials}")
+    check_count("trials", trials)
     if not 0 < share <= 1:
         raise ValueError(f"share must be above 0 and at most 1, got {share}")

@@ -14,7 +14,8 @@ The description has
     waiting                    keys of the rows that wait for their label, and how many expired
 
 and each part has its numbers in arrays under its name: ``engine/``, ``monitor/``, ``coder/``,
-``lags/``, ``waiting/``. Which arrays an engine or a monitor has, its compiled parts say.
+``lags/``, ``waiting/``. Which arrays an engine or a monitor has, its compiled parts say. What was
+predicted of dicts that have not been learned is in arrays alone, ``remembered/``, if there are any.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from .engine import describe_engine, read_engine
 from .faces import ARRAYS, Face, class_of, describe_parameters, kind_of, read_parameters
 from .lagged import describe_lags, read_lags
 from .monitoring import describe_monitor, read_monitor
+from .remembered import describe_remembered, read_remembered
 from .targets import describe_target, read_target
 from .values import Reading, describe_clock, known, number, read_clock, whole
 from .waiting import describe_waiting, read_waiting
@@ -71,6 +73,7 @@ def _describe_parts(model: Model, tensors: Tensors) -> dict[str, Any]:
     if model.engine is None:  # its first row may have been refused, and left lags without columns
         model = Model(model.settings, model.target, by_name=model.by_name)
     engine, monitor, lags = model.engine, model.monitor, model.lags
+    describe_remembered(model, tensors)
     return {
         "target": describe_target(model.target),
         "columns": describe_columns(model, tensors),
@@ -121,6 +124,7 @@ def _read_knowledge(model: Model, document: dict[str, Any], reading: Reading) ->
     elif document["lags"] is not None or model.coder.lags:
         raise ValueError("lags that the settings do not have")
     read_waiting(model, document["waiting"], reading)
+    read_remembered(model, reading)
 
 
 def _read_time(model: Model, document: dict[str, Any]) -> None:

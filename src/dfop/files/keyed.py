@@ -20,7 +20,7 @@ from .container import FORMAT, ModelFileError, Tensors, as_bytes, pack, unpack
 from .faces import class_of, describe_parameters, kind_of, read_parameters
 from .saving import NONSENSE, from_bytes, to_bytes
 from .targets import describe_target, read_target
-from .values import Reading, as_json, known, listed, number, texts, truth, whole, within
+from .values import LARGEST, Reading, as_json, known, listed, number, texts, truth, whole, within
 
 T = TypeVar("T")
 
@@ -28,10 +28,15 @@ _KIND = "Keyed"
 _PARTS = {
     "format", "kind", "model", "shared", "columns", "names", "target", "expire", "memory_limit",
     "text", "texts", "now", "rows", "evicted", "expired", "tickets", "waiting", "expired_rows",
-    "learner", "coder", "zoned",
+    "learner", "coder", "zoned", "two combinations",
 }  # fmt: skip
-_FIRST = {"learner": "DFOPRegressor", "tickets": 0, "waiting": [], "expired_rows": 0, "zoned": None}
+_FIRST = {
+    "learner": "DFOPRegressor", "tickets": 0, "waiting": [], "expired_rows": 0, "zoned": None,
+    "two combinations": False,
+}  # fmt: skip
 """What the first files did not have: they held numbers, and no rows that wait, and no zones."""
+_FARTHEST = 16.0 * LARGEST
+"""Of what experts make of a row."""
 _COUNTS = ("rows", "evicted", "expired", "tickets")
 
 
@@ -63,6 +68,7 @@ def pack_keyed(parts: dict[str, Any]) -> bytes:
         "memory_limit": parts["memory_limit"],
         "text": parts["text"],
         "zoned": parts["zoned"],
+        "two combinations": parts["two_combinations"],
         "texts": state["texts"],
         "now": list(state["now"]),
         **{name: int(state[name]) for name in _COUNTS},
@@ -86,15 +92,23 @@ def unpack_keyed(data: bytes, make: Callable[[dict[str, Any]], T]) -> T:
         ) from None
 
 
-def _parts(document: dict[str, Any], tensors: Tensors) -> dict[str, Any]:
+def _completed(document: dict[str, Any], tensors: Tensors) -> tuple[dict[str, Any], Tensors]:
+    """Add what the first files did not have."""
     if "waiting" not in document:
         empty = _waiting(LateRows(0), [], whole(document["columns"], 10**6))
         tensors = {"late": np.empty((0, 4)), **empty, **tensors}
+    if "two combinations" not in document:
+        none = np.zeros(len(document.get("waiting", ())), np.int32)
+        tensors = {"waiting.made": np.empty(0), "waiting.sizes": none, **tensors}
     if "coder" not in document:
         plain = np.zeros(whole(document["columns"], 10**6))
         tensors = {"coder/sums": plain, "coder/counts": plain, **tensors}
         document = {"coder": {"numbers": [0, len(plain)], "coded": []}, **document}
-    document = {**_FIRST, **document}
+    return {**_FIRST, **document}, tensors
+
+
+def _parts(document: dict[str, Any], tensors: Tensors) -> dict[str, Any]:
+    document, tensors = _completed(document, tensors)
     known(document, _PARTS, "models by key")
     if document["kind"] != _KIND:
         raise ValueError(f"it is a {document['kind']!r}")
@@ -140,6 +154,7 @@ def _parts(document: dict[str, Any], tensors: Tensors) -> dict[str, Any]:
         "memory_limit": None if limit is None else whole(limit, least=1),
         "text": truth(document["text"]),
         "zoned": None if document["zoned"] is None else truth(document["zoned"]),
+        "two_combinations": truth(document["two combinations"]),
         "state": state,
         "late": (late, whole(document["expired_rows"])),
     }
@@ -168,6 +183,8 @@ def _waiting(late: LateRows, entries: list[int], width: int) -> Tensors:
         "waiting.ahead": np.array([row.ahead for row in rows]).reshape(-1, ahead),
         "waiting.stamps": np.array([(row.stamp, row.ticket) for row in rows]).reshape(-1, 2),
         "waiting.places": np.array([places.get(row.entry, -1) for row in rows], np.int32),
+        "waiting.made": np.concatenate([np.empty(0), *(row.made for row in rows)]),
+        "waiting.sizes": np.array([len(row.made) for row in rows], np.int32),
     }
 
 
@@ -180,10 +197,17 @@ def _read_waiting(names: Any, reading: Reading, width: int, keys: int) -> dict[K
     stamps = reading.take("waiting.stamps", (n, 2))
     places = reading.take("waiting.places", (n,), np.int32)
     within(places, -1, keys - 1, "keys of rows that wait")
+    sizes = reading.take("waiting.sizes", (n,), np.int32).astype(np.int64)
+    within(sizes, 0, 2**31 - 1, "what was made of rows that wait")
+    made = reading.take("waiting.made", (int(sizes.sum()),))
+    within(made, -_FARTHEST, _FARTHEST, "what was made of rows that wait")
+    of_rows = np.split(made, np.cumsum(sizes)[:-1])
     if not all(np.isfinite(values).all() for values in (x, ahead, stamps)):
         raise ValueError("rows that wait that are no numbers")
     return {
-        name: LateRow(int(places[t]), x[t].copy(), ahead[t], *stamps[t].tolist())
+        name: LateRow(
+            int(places[t]), x[t].copy(), ahead[t], stamps[t, 0], stamps[t, 1], of_rows[t].copy()
+        )
         for t, name in enumerate(names)
     }
 

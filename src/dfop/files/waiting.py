@@ -16,7 +16,7 @@ from dfop.model.waiting import Kept, WaitingRows
 from .container import Tensors
 from .values import LARGEST, Reading, known, listed, whole, within
 
-_FARTHEST = 16.0 * LARGEST
+FARTHEST = 16.0 * LARGEST
 """What a bank predicts keeps to the range of its labels, about."""
 
 
@@ -65,7 +65,7 @@ def read_waiting(model: Model, described: Any, reading: Reading) -> None:
 
 def _read_cells(width: int, n: int, reading: Reading) -> tuple[Any, Any, Any]:
     """Return how many cells of each row are not 0, and the columns and values of these."""
-    cells, total = _counts("waiting/cells", n, reading)
+    cells, total = counts_of("waiting/cells", n, reading)
     columns = reading.take("waiting/columns", (total,), np.int32)
     values = reading.take("waiting/values", (total,))
     within(columns, 0, width - 1, "columns of waiting rows")
@@ -79,10 +79,10 @@ def _read_cells(width: int, n: int, reading: Reading) -> tuple[Any, Any, Any]:
 
 def _read_predicted(model: Model, n: int, reading: Reading) -> tuple[Any, Any]:
     """Return how many numbers were predicted of each row, and these."""
-    counts, total = _counts("waiting/widths", n, reading)
+    counts, total = counts_of("waiting/widths", n, reading)
     predicted = reading.take("waiting/predicted", (total,))
     # what a filter said is never looked at
-    most = _FARTHEST if model.settings.several_experts else sys.float_info.max
+    most = FARTHEST if model.settings.several_experts else sys.float_info.max
     within(predicted, -most, most, "what was predicted of waiting rows")
     # classes may have come since; before the first number it was not known how many there are
     within(counts, 1, model.target.width, "what was predicted of waiting rows")
@@ -94,11 +94,11 @@ def _read_made(model: Model, n: int, reading: Reading) -> tuple[Any, Any]:
     dtype = model.waiting.made_dtype
     if "waiting/made" not in reading.left:
         return np.zeros(n, np.int64), np.empty(0, dtype)
-    counts, total = _counts("waiting/made widths", n, reading)
+    counts, total = counts_of("waiting/made widths", n, reading)
     made = reading.take("waiting/made", (total,), dtype)
     if not isinstance(model.engine, Bank) or not total:
         raise ValueError("what experts made of waiting rows")
-    within(made.astype(np.float64), -_FARTHEST, _FARTHEST, "what experts made of waiting rows")
+    within(made.astype(np.float64), -FARTHEST, FARTHEST, "what experts made of waiting rows")
     return counts, made
 
 
@@ -106,7 +106,7 @@ def _read_said(model: Model, n: int, reading: Reading) -> tuple[Any, Any]:
     """Return how many numbers are kept of what the monitor said of each row, and these."""
     if "waiting/said" not in reading.left:
         return np.zeros(n, np.int64), np.empty(0)
-    counts, total = _counts("waiting/said widths", n, reading)
+    counts, total = counts_of("waiting/said widths", n, reading)
     said = reading.take("waiting/said", (total,))
     monitor = model.monitor
     sizes = {0, NumberMonitor(0, 1).said_size}  # before the first label one target is assumed
@@ -120,7 +120,8 @@ def _read_said(model: Model, n: int, reading: Reading) -> tuple[Any, Any]:
     return counts, said
 
 
-def _counts(name: str, n: int, reading: Reading) -> tuple[Any, int]:
+def counts_of(name: str, n: int, reading: Reading) -> tuple[Any, int]:
+    """Return how many numbers each of n rows has, and how many all have together."""
     counts = reading.take(name, (n,), np.int32).astype(np.int64)
     within(counts, 0, 2**31 - 1, "counts of waiting rows")
     return counts, int(counts.sum())

@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dfop.core import BUCKETS, Lock, NamedRows
+from dfop.core import BUCKETS, Bank, Lock, NamedRows, digest_of_row
 from dfop.rows.batch import Batch
 
 from .label_targets import LabelTarget
+from .made import Made, made_of
 from .model import Model
+from .remembered import RememberedRows
 from .settings import Settings
 from .targets import Planned
 
@@ -84,6 +86,7 @@ class RowsByName:
             1.0 - getattr(model.settings.rule, "mu", 0.0),
             model.settings.max_features,
         )
+        self._remembered = model.remembered
         self._limits = Limits(model.settings)
         self._classes_beyond = False
         self._lag_names = {f"label {k + 1} back" for k in range(model.settings.lags)}
@@ -92,12 +95,15 @@ class RowsByName:
 
     def learn_number(self, x: dict[Any, Any], y: float) -> None:
         """Learn one row and its number."""
-        if self._is_under_way():
+        made = None if self._remembered is None else self._made(x, self._remembered)
+        if made is None and self._is_under_way():
             monitor: Any = self.model.monitor
             parts = (None, None) if monitor is None else (monitor.watch, monitor.intervals)
             self._close(self.named.learn_number(x, y, *parts), y)
         else:
-            self._learn(x, Planned(self.model.target, np.array([[y]])))
+            self._learn(x, Planned(self.model.target, np.array([[y]])), made)
+        if self._remembered is not None and self._remembered.early:
+            self._remake(self._remembered)
         self._warn()
 
     def learn_label(self, x: dict[Any, Any], label: Any) -> None:
@@ -105,12 +111,16 @@ class RowsByName:
         target = self.model.target
         assert isinstance(target, LabelTarget)
         k = target.number_of(label)
-        if k is not None and self._is_under_way():
+        planned = target.plan_growing([label]) if k is None else None  # or refuse it
+        made = None if self._remembered is None else self._made(x, self._remembered)
+        if made is None and k is not None and self._is_under_way():
             monitor: Any = self.model.monitor
             parts = (None, None) if monitor is None else (monitor.watch, monitor.calibrations[0])
             self._close(self.named.learn_class(x, k, target.margin, *parts), k)
         else:
-            self._learn(x, target.plan_growing([label]))
+            self._learn(x, planned or target.plan_growing([label]), made)
+        if self._remembered is not None and self._remembered.early:
+            self._remake(self._remembered)
         self._warn()
 
     def _is_under_way(self) -> bool:
@@ -135,12 +145,12 @@ class RowsByName:
         coded = target.active(model.coded(values, target))
         model.observe(self.named.last_row(), target.active(outputs), coded, values, _SEEN)
 
-    def _learn(self, x: dict[Any, Any], planned: Planned) -> None:
+    def _learn(self, x: dict[Any, Any], planned: Planned, made: Made | None = None) -> None:
         """Learn one row, whose target is checked, in the way that is right for all."""
         model = self.model
         self._set_lags(x)
-        if model.engine is None or planned.opened or model.own is not None:
-            self._learn_coded(x, planned)
+        if model.engine is None or planned.opened or model.own is not None or made is not None:
+            self._learn_coded(x, planned, made)
         else:
             coded = self._target(planned.values)
             outputs = self.named.step(x, coded)
@@ -151,22 +161,33 @@ class RowsByName:
 
     def pass_by(self, x: dict[Any, Any], values: NDArray[Any]) -> None:
         """Let a row without a target pass; nothing reads the value in its place."""
+        if self._remembered is not None:  # its label will not come
+            self._made(x, self._remembered)
         self._set_lags(x)
         self._learn_coded(x, Planned(self.model.target, values), labelled=False)
         self._warn()
 
-    def _learn_coded(self, x: dict[Any, Any], planned: Planned, *, labelled: bool = True) -> None:
-        """Learn a row that opens the engine or a class, has no target, or that own experts see."""
+    def _learn_coded(
+        self,
+        x: dict[Any, Any],
+        planned: Planned,
+        made: Made | None = None,
+        *,
+        labelled: bool = True,
+    ) -> None:
+        """Learn a row that opens something, has no target or a late one, or for own experts."""
         model = self.model
         if model.lags is None and model.settings.lags:
             model.open_lags()
         rows = self.named.code(x)
         model.take_target(planned.target)
+        if model.engine is None:
+            model.open_engine(rows.shape[1], rows)
+            made = self._made_first(x)
         weights = model.weigh(1) if labelled else model.weigh(1).without_targets(_SEEN)
         seen = _SEEN if labelled else ~_SEEN
-        model.learn_coded(
-            rows, [(0, rows.shape[1])], planned.values, weights, seen, list(planned.opened)
-        )
+        some = (planned.values, weights, seen, list(planned.opened))
+        model.learn_coded(rows, [(0, rows.shape[1])], *some, made if labelled else None)
         self.named.use(model.engine)  # type: ignore[arg-type]
 
     def _target(self, values: NDArray[Any]) -> Array:
@@ -227,6 +248,51 @@ class RowsByName:
         if self._classes_beyond:
             self._limits.warn_of_classes()
 
+    # -- rows that are predicted now and learned later ------------------------------------------
+
+    def ask(self, x: dict[Any, Any]) -> None:
+        """Remember the row that was predicted just now, to know it again when its label comes."""
+        remembered = self._remembered
+        if remembered is None:
+            return
+        if self.model.engine is None:
+            remembered.add_first(x)
+        else:
+            self.named.ask(x, remembered.limit)
+
+    def put_down(self) -> None:
+        """Put down what is predicted of the rows asked about, before something is learned."""
+        if self._remembered is not None and self.named.asked:
+            digests, rows = self.named.take_asked()
+            made = made_of(self.model, rows, [(0, rows.shape[1])])
+            self._remembered.put_down(digests, made, rows[:, :0])
+
+    def _made(self, x: dict[Any, Any], remembered: RememberedRows) -> Made | None:
+        """Return what was predicted of a row that is learned now; None if nothing changed since."""
+        if not remembered and not self.named.asked:
+            return None
+        digest = self.named.learns(x)
+        self.put_down()
+        return None if digest is None else remembered.take(digest)
+
+    def _made_first(self, x: dict[Any, Any]) -> Made | None:
+        """Do the same of the first row of all, now that there is an engine for it."""
+        model, remembered = self.model, self._remembered
+        if remembered is None or not remembered.first:
+            return None
+        digests, first = zip(*remembered.first, strict=True)
+        remembered.first.clear()
+        rows = np.vstack([self.named.code_to_predict(row) for row in first])
+        remembered.put_down(digests, made_of(model, rows, [(0, rows.shape[1])]), rows)
+        return remembered.take(digest_of_row(x))
+
+    def _remake(self, remembered: RememberedRows) -> None:
+        """Whenever labels have doubled, see `Bank.remake`."""
+        engine, monitor = self.model.engine, self.model.monitor
+        doubled = monitor is not None and monitor.rows & (monitor.rows - 1) == 0
+        if doubled and isinstance(engine, Bank):
+            remembered.remake(engine)
+
     # -- frames -------------------------------------------------------------------------------
 
     def learn_batch(
@@ -241,6 +307,7 @@ class RowsByName:
         assert names is not None
         self._refuse_lag_names(names)
         batch = ordered(batch)
+        self.put_down()
         if len(model.ids.keys() | set(names)) > model.settings.max_features:
             self._learn_rows(batch.dicts(), planned, labelled)
             self._warn()
@@ -248,6 +315,8 @@ class RowsByName:
         every = np.ones(len(batch), bool)
         labelled = every if labelled is None else labelled
         model.learn_planned(batch, planned, model.weigh(len(batch)), every, labelled)
+        if self._remembered is not None:
+            self._remembered.first.clear()
         self.named.use(model.engine)  # type: ignore[arg-type]
         if isinstance(model.target, LabelTarget) and (planned.values[labelled] < 0).any():
             self._classes_beyond = True

@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from dfop.core import first_unusable
 from dfop.forgetting import ByClock, Forgetting, as_rule
 from dfop.rows.batch import Batch
+from dfop.rows.checks import in_words
 from dfop.rows.sparse import SparseBatch, sparse_batch
 from dfop.rows.tables import find_gaps, first_batch, is_sparse, next_batch
 
@@ -123,6 +124,18 @@ class Estimator(BaseEstimator):
     def takes_time(self) -> bool:
         """Whether rows may come with their time: to forget by the clock, or for alarms."""
         return self.needs_time or self._settings().monitored
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, see scikit-learn; the next call checks them.
+
+        Returns
+        -------
+        self
+        """
+        super().set_params(**params)
+        if "_made_with" in self.__dict__:
+            self._made_with = ()  # equal is not enough: True is 1, but no number of threads
+        return self
 
     # -- the model ----------------------------------------------------------------------------
 
@@ -229,6 +242,12 @@ class Estimator(BaseEstimator):
                 if model.settings.semi
                 else "sample_weight is zero for every row: there is nothing to fit"
             )
+        if empty := model.empty_columns():
+            raise ValueError(
+                f"no row that counts has a value in {in_words(empty)}: there is nothing to learn "
+                "from; leave that out of X, or, if values come later, learn the rows with "
+                "partial_fit, which waits for the first value"
+            )
         with self._opening:
             self._keep(model)
         return runs
@@ -265,6 +284,13 @@ class Estimator(BaseEstimator):
         model = self._known("coded_names_")
         with model.lock:
             return np.array(model.coded_names(), dtype=object)
+
+    @property
+    def empty_columns_(self) -> list[str]:
+        """Names of the columns that have had no value yet: their first one says what they hold."""
+        model = self._known("empty_columns_")
+        with model.lock:
+            return model.empty_columns()
 
     def _known(self, what: str) -> Model:
         model: Model | None = self.__dict__.get("_model")

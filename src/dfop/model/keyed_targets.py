@@ -42,6 +42,7 @@ class KeyedNumbers:
 
     target: NumberTarget
     classes = None
+    open = False
 
     @property
     def outputs(self) -> int:
@@ -94,8 +95,13 @@ class KeyedLabels:
         return len(target.order if target.grows else target.classes)  # type: ignore[arg-type]
 
     @property
+    def open(self) -> bool:
+        """Whether further classes may come."""
+        return self.target.grows
+
+    @property
     def outputs(self) -> int:
-        """How many outputs a filter has: the margin, and one for each class."""
+        """How many numbers are shown of a row: the margin, and one for each class."""
         return 1 if self.target.always_two else 1 + self.classes
 
     width = 1
@@ -168,13 +174,15 @@ class KeyedLabels:
         return shown
 
     def designs(self, bank: bool) -> list[TargetCode]:
-        """Return how the engine of a key learns it; refuse what a bank does not."""
-        if bank and not self.target.always_two:
-            raise ValueError(
-                'forgetting="few" by key learns numbers or two classes that are known from the '
-                "first call on: name them, classes=[...]; for more, give a forgetting such as 0.001"
-            )
-        return [("margin", 1)] if bank else [("number", 1)] * self.outputs
+        """Return how the engine of a key learns it, as it begins.
+
+        A bank learns classes in the background until the key has met three, as one apart does.
+        """
+        if not bank:
+            return [("number", 1)] * self.outputs
+        if self.target.always_two:
+            return [("margin", 1)]
+        return [("margin", 1), ("one_hot", self.target.one_hot, True)]
 
     def of_key(
         self, engine: Filter | Bank, ranks: Sequence[float]
@@ -209,6 +217,7 @@ class SharedLabels:
 
     target: LabelTarget
     classes = None
+    open = False
 
     @property
     def _code(self) -> LabelCode:

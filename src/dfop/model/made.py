@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from dfop.core import Bank
 from dfop.rows.sparse import SparseBatch
 
+from .label_targets import LabelTarget
 from .monitor import NumberMonitor
 
 if TYPE_CHECKING:
@@ -56,12 +57,16 @@ class Made(NamedTuple):
                 rows.learn_by(engine, *rest)
             else:
                 engine.learn(*how)
-        return np.asarray(before.as_active(self.outputs[part]))
+        margin = isinstance(before, LabelTarget) and before.margin
+        target = before if margin else model.target  # with the class that one of them has opened
+        return np.asarray(target.as_active(self.outputs[part]))
 
     def remake(self, model: Model, rows: Any, start: int) -> None:
         """Predict rows from `start` on once more, see `Bank.remake`."""
         engine = model.engine
         if not isinstance(engine, Bank) or self.experts.shape[1] != engine.made_size:
+            return
+        if start == len(self.experts):
             return
         X = rows[start:, : engine.features]
         missing = engine.features - X.shape[1]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dfop.rows.labels import class_labels, distinct, joined_classes, target_labels
-from dfop.rows.target_cells import target_numbers
+from dfop.rows.target_cells import cells_of, target_numbers
 
 from .label_targets import LabelTarget
 from .targets import NumberTarget
@@ -58,6 +58,17 @@ def merged_targets(a: Target, b: Target) -> tuple[Target, list[int]]:
     return merged, [merged.index[label] for label in b.order]
 
 
+def _numbers(y: Any, n: int) -> Array:
+    """Return targets that are numbers; say what to give where they look like labels."""
+    try:
+        return target_numbers(y, n)
+    except ValueError as error:
+        cells = np.asarray(cells_of(y))
+        if cells.dtype.kind not in "OUST" or not any(isinstance(c, str) for c in cells.flat):
+            raise
+        raise ValueError(f"{error}; if y are class labels, give labels=True") from None
+
+
 def read_targets(y: Any, n: int, labels: bool, classes: Any) -> tuple[Target, Array]:
     """Return what is learned, and of each row the numbers: an output each of the classes met."""
     if not labels:
@@ -65,7 +76,7 @@ def read_targets(y: Any, n: int, labels: bool, classes: Any) -> tuple[Target, Ar
             shape = np.shape(y)
             outputs = shape[1] if len(shape) == 2 else 1
             return NumberTarget(outputs, len(shape) < 2, True), np.zeros((0, outputs))
-        numbers = target_numbers(y, n)
+        numbers = _numbers(y, n)
         flat = numbers.ndim == 1
         numbers = numbers.reshape(n, -1)
         return NumberTarget(numbers.shape[1], flat, True), numbers

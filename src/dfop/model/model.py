@@ -35,7 +35,8 @@ from .monitor import STRIDE, Found, LabelMonitor, Monitor, NumberMonitor, at_onc
 from .movement import moved_weights_of
 from .opening import Target, check_columns, check_targets, new_engine, new_monitor
 from .own_experts import OwnExperts
-from .settings import Settings
+from .remembered import RememberedRows
+from .settings import Settings, check_truth
 from .sparse_rows import DENSE_ROWS, as_taken
 from .targets import NumberTarget, Planned
 from .transform import Transform
@@ -114,6 +115,10 @@ class Model:
             settings.pending_expiry,
             np.float64 if number else np.float32,
         )
+        self.remembered: RememberedRows | None = None
+        """Rows that were predicted, where they are dicts and it matters when their labels come."""
+        if by_name and (settings.monitored or settings.lags):
+            self.remembered = RememberedRows(settings.pending_limit, self.waiting.made_dtype)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the model as it is between two calls, also while other threads use it.
@@ -156,6 +161,8 @@ class Model:
         All is checked before anything changes. A model that was never used may be left in pieces
         by an error: its face then throws it away.
         """
+        if late is not False:
+            check_truth("late", late, "whether all rows are predicted before any target is seen")
         n = count_rows(batch)
         weights = self.weigh(n, sample_weight=sample_weight, discount=discount, time=time)
         seen = np.ones(n, bool) if weights.times.size == 1 else weights.times > 0.0
@@ -222,13 +229,14 @@ class Model:
             runs += self.learn_coded(
                 rows, widths, values, weighed, known, opened, of_part, filtered=filtered
             )
+            if not self.by_name:
+                self.learned += int(np.count_nonzero(known))
             start = part.stop
         self.clock = weights.clock
         # Only differences matter: the count starts anew where no row waits.
         self.now = weights.passed(self.now, n) if self.waiting.count else 0.0
         if not self.by_name:
             self.rows += n
-            self.learned += int(np.count_nonzero(seen))
         if self.waiting.count:
             self._expire(weights)
         self.warn()
@@ -733,6 +741,12 @@ class Model:
         """Return names of the coded columns, without those of lags."""
         lags = set(self.coder.lags)
         return [name for at, name in enumerate(self.weight_names()) if at not in lags]
+
+    def empty_columns(self) -> list[str]:
+        """Return names of the columns that have had no value in any row that counts."""
+        given = self.names or [f"x{j}" for j in range(self.columns)]
+        kinds = self.coder.kinds()  # without any where rows are learned by their non-zeros
+        return [str(name) for name, kind in zip(given, kinds, strict=False) if kind is None]
 
     def weight_names(self) -> list[str]:
         """Return names of what the linear experts see, in the order of their weights."""

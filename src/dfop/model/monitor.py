@@ -124,6 +124,10 @@ class Monitor(ABC):
         self.open: list[Alarm] = []
         """Those since the last multiple of `STRIDE` rows."""
 
+    def __getstate__(self) -> dict[str, Any]:
+        # What the watch was told of columns is no part of its state: a copy is told again.
+        return {**vars(self), "knows_columns": False}
+
     def rows_to_stride(self) -> int:
         """How many rows there are until what moved is looked up."""
         return STRIDE - self.rows % STRIDE

@@ -86,8 +86,8 @@ class Settings:
         )
         _check_expiry(given.pending_expiry, rule)
         _check_storage(given)
-        _check_truth("monitor", given.monitor, "whether a single filter keeps an eye on its errors")
-        _check_truth("semi", given.semi, "whether rows may come without a target")
+        check_truth("monitor", given.monitor, "whether a single filter keeps an eye on its errors")
+        check_truth("semi", given.semi, "whether rows may come without a target")
         if isinstance(rule, Few) and given.features not in ("auto", "linear"):
             raise ValueError(
                 f'forgetting="few" is of linear filters: leave out features={given.features!r}, or '
@@ -215,7 +215,7 @@ def _check_whole(name: str, value: Any, least: int, most: int, meaning: str) -> 
 
 
 def _check_storage(given: Settings) -> None:
-    _check_truth("guarantee", given.guarantee, "whether storage= bounds what it leaves out")
+    check_truth("guarantee", given.guarantee, "whether storage= bounds what it leaves out")
     if given.storage is None:
         if given.guarantee:
             raise ValueError(
@@ -239,7 +239,8 @@ def _check_storage(given: Settings) -> None:
             )
 
 
-def _check_truth(name: str, value: Any, meaning: str) -> None:
+def check_truth(name: str, value: Any, meaning: str) -> None:
+    """Refuse what is neither True nor False."""
     if not isinstance(value, bool | np.bool_):
         raise ValueError(f"{name}={value!r} must be True or False: {meaning}")
 

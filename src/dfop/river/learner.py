@@ -31,6 +31,7 @@ _PARAMETERS = (
     "fit_intercept",
     "prior_variance",
     "cap",
+    "pending_limit",
     "monitor",
     "semi",
     "max_features",
@@ -79,6 +80,7 @@ class RiverLearner(Insight, base.Estimator):
         super().__setattr__(name, value)
 
     def __getstate__(self) -> dict[str, Any]:
+        self._put_down()
         fast = ("learn_one", "predict_one", "_rows")
         return {name: value for name, value in vars(self).copy().items() if name not in fast}
 
@@ -115,15 +117,29 @@ class RiverLearner(Insight, base.Estimator):
 
     def __dfop_model__(self) -> Model:
         """Return the model, for a file."""
-        return self._checked()
+        model = self._checked()
+        self._put_down()
+        return model
 
     def __dfop_resume__(self, model: Model) -> None:
         """Go on with a model, from a file."""
         self._use(model)
 
+    def _put_down(self) -> None:
+        """Put down what was predicted of rows, so that the model knows it."""
+        if isinstance(self._rows, RowsByName):
+            with self._model.lock:
+                self._rows.put_down()
+
+    def _remember(self, x: Row) -> None:
+        """Remember a row that was predicted, to know it again when its label comes."""
+        if isinstance(self._rows, RowsByName):
+            self._rows.ask(x)
+
     def _active(self, x: Row) -> Array:
         """Return the outputs that make the prediction of one row."""
         outputs = self._rows.outputs(x)
+        self._remember(x)
         return self._model.target.active(np.array([outputs])) if outputs else np.zeros((1, 1))
 
 

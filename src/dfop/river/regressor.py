@@ -47,6 +47,9 @@ class DFOPRegressor(RiverLearner, base.MiniBatchRegressor):
         Variance of the weights before any row; see `dfop.DFOPRegressor`.
     cap
         How uncertain forgetting may make a weight; see `dfop.DFOPRegressor`.
+    pending_limit
+        How many rows are remembered that were predicted and have not been learned yet; labels of
+        others count as known at once. See Notes.
     monitor
         Whether a single filter has `predict_interval_one` and `alarms_`, too, as the
         automatic learner always has.
@@ -68,6 +71,18 @@ class DFOPRegressor(RiverLearner, base.MiniBatchRegressor):
     guarantee
         With `storage`: keep frequent directions, which bound what they leave out
         (`storage_error_`), at several times the cost.
+
+    Notes
+    -----
+    *Labels that come late.* What was predicted of a row is remembered by what the row says, until
+    `learn_one` brings a row that says the same. If others were learned or predicted in between, its
+    label is late: the combination of experts, intervals, calibration, alarms and lags go by what
+    was predicted and known when the row came. Nobody has to say so: whoever predicts now and learns
+    later gets it, as `progressive_val_score(..., delay=)` does. A row that is learned right after
+    it was predicted, or that was not predicted one at a time, is learned as if its label had been
+    known at once. Time passes with the rows that are learned: to predict changes nothing. A row
+    that comes otherwise than it was predicted, as behind a `StandardScaler` that has gone on, is
+    not known again.
 
     Examples
     --------
@@ -95,6 +110,7 @@ class DFOPRegressor(RiverLearner, base.MiniBatchRegressor):
         fit_intercept: bool = True,
         prior_variance: float | None = None,
         cap: float | None = 1e6,
+        pending_limit: int = 2_000,
         monitor: bool = False,
         semi: bool = False,
         max_features: int = 1000,
@@ -111,6 +127,7 @@ class DFOPRegressor(RiverLearner, base.MiniBatchRegressor):
             fit_intercept=fit_intercept,
             prior_variance=prior_variance,
             cap=cap,
+            pending_limit=pending_limit,
             monitor=monitor,
             semi=semi,
             max_features=max_features,
@@ -178,6 +195,7 @@ class DFOPRegressor(RiverLearner, base.MiniBatchRegressor):
         model = self._checked()
         with model.lock:
             outputs = self._rows.outputs(x)
+            self._remember(x)
         return outputs[0] if outputs else 0.0
 
     def predict_interval_one(self, x: Row, coverage: float = 0.9) -> tuple[float, float]:

@@ -27,6 +27,34 @@ def check_finite(
         refuse_value(values, at, what, names, if_missing)
 
 
+def in_words(columns: Sequence[str]) -> str:
+    """Return names of columns as messages show them, the first five.
+
+    Examples
+    --------
+    >>> in_words(["size"]), in_words(list("abcdefg"))
+    ("column 'size'", "columns 'a', 'b', 'c', 'd', 'e' and 2 more")
+    """
+    told = ", ".join(shown(name) for name in columns[:5])
+    more = f" and {len(columns) - 5} more" if len(columns) > 5 else ""
+    return f"column{'s' if len(columns) > 1 else ''} {told}{more}"
+
+
+def check_count(name: str, value: Any) -> None:
+    """Refuse what counts nothing.
+
+    Examples
+    --------
+    >>> check_count("batch", 2.5)
+    Traceback (most recent call last):
+    ...
+    ValueError: batch must be at least 1 and a whole number, got 2.5
+    """
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or value < 1:
+        raise ValueError(f"{name} must be at least 1 and a whole number, got {value!r}")
+
+
 def check_length(y: NDArray[Any], n: int) -> None:
     """Refuse targets that are not one per row."""
     if y.ndim == 0 or len(y) != n:

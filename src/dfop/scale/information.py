@@ -302,6 +302,9 @@ class Information:
     def to_learner(self) -> DFOPRegressor | DFOPClassifier:
         """Make the learner that has learned these rows; it goes on.
 
+        As that of one machine, within 1e-9, as long as further rows could be merged as well: a
+        limit that acts later acts at another moment than there.
+
         Returns
         -------
         DFOPRegressor or DFOPClassifier

@@ -68,6 +68,8 @@ class KeyedModels:
         self.zoned: bool | None = None
         """Whether times name their zone, as in `Clock`."""
         self.late = LateRows(settings.pending_limit)
+        self.two_combinations = False
+        """Whether records have room for the second combination of a bank, for late labels."""
 
     def known(self) -> KeyedStore:
         """Return the store; refuse if no row was learned."""
@@ -111,7 +113,8 @@ class KeyedModels:
             check_told(Clock(None, self.datetimes, self.zoned), times.datetimes, times.zoned)
         store = self.store
         if store is None:  # rows among themselves
-            store = KeyedStore(Filter(0, 1, True, 1.0, 1.0), None, keys.text, 0, 0.0, 0.0)
+            design = KeyDesign(Filter(0, 1, True, 1.0, 1.0), None, False, keys.text, False)
+            store = design.build_store(None, None)
         row = store.first_backwards(keys.values, times.values)
         if row < n:
             raise ValueError(
@@ -180,17 +183,12 @@ class KeyedModels:
 
     def arrive(self, keys: KeyArray, batch: Batch, rows: Keys, time: Any, classes: Any) -> Shown:
         """Predict rows whose labels come later."""
-        if self.settings.several_experts:
-            raise ValueError(
-                'labels of models by key with forgetting="few" come with their rows: for late '
-                "labels give a forgetting such as 0.001 or half_life('30d')"
-            )
         self.late.check_new(rows)
         targets = self.targets.announced(classes)
         moments = self.read_times(keys, time)
         coded, widths = self._code(batch)
         with self._undoing():
-            store = self.open(batch, keys.text, targets, widths[0][1])
+            store = self.open(batch, keys.text, targets, widths[0][1], late=True)
             ahead = self._predict_shared(coded)
         shown = []
         for start, stop in itertools.pairwise([*(row for row, _ in widths), len(rows)]):
@@ -227,10 +225,14 @@ class KeyedModels:
             assert isinstance(targets, KeyedLabels)
             targets = targets.learned(label)
         classes = (targets.classes or 0) - (self.targets.classes or 0)
+        outputs = self._engine_outputs(targets) - self._engine_outputs(self.targets)
         self.width, self.targets = self.width + columns, targets
         if columns or classes:
             most = self._design(store.text).most_keys(self.bounds.memory_limit)
-            store.grow(columns, classes, most)
+            store.grow(columns, classes, outputs, False, most)
+
+    def _engine_outputs(self, targets: Targets) -> int:
+        return sum(design[1] for design in targets.designs(self.settings.several_experts))
 
     def _room(self, n: int) -> Shown:
         return Shown.of(n, self.targets.outputs, self.targets.classes)
@@ -288,12 +290,23 @@ class KeyedModels:
 
     # -- the store ----------------------------------------------------------------------------
 
-    def open(self, batch: Batch, text: bool, targets: Targets, width: int) -> KeyedStore:
-        """Return the store; make it for the first rows, which have been checked by now."""
+    def open(
+        self, batch: Batch, text: bool, targets: Targets, width: int, *, late: bool = False
+    ) -> KeyedStore:
+        """Return the store; make it for the first rows, which have been checked by now.
+
+        With the first row whose label comes `late`, a bank needs room for a second combination.
+        """
+        late = (late and self.settings.several_experts) or self.two_combinations
+        limit = self.bounds.memory_limit
         if self.store is None:
-            design = self._design(text, targets, width)
-            self.store = design.build_store(self.bounds.memory_limit, self.bounds.expiry)
+            design = self._design(text, targets, width, late=late)
+            self.store = design.build_store(limit, self.bounds.expiry)
             self.width, self.names = width, batch.names
+        elif late and not self.two_combinations:
+            most = self._design(text, late=True).most_keys(limit)
+            self.store.grow(0, 0, 0, True, most)
+        self.two_combinations = late
         self.targets = targets
         return self.store
 
@@ -310,7 +323,12 @@ class KeyedModels:
         return self._design(self.known().text).bytes_per_key()
 
     def _design(
-        self, text: bool, targets: Targets | None = None, width: int | None = None
+        self,
+        text: bool,
+        targets: Targets | None = None,
+        width: int | None = None,
+        *,
+        late: bool = False,
     ) -> KeyDesign:
         """Return the design of the store, as it is now where nothing else is said."""
         targets = self.targets if targets is None else targets
@@ -321,7 +339,8 @@ class KeyedModels:
             prior_variance=settings.prior_variance, cap=settings.cap,
         )  # fmt: skip
         assert isinstance(engine, Filter | Bank)
-        return KeyDesign(engine, targets.classes, text)
+        late = late or self.two_combinations
+        return KeyDesign(engine, targets.classes, targets.open, text, late)
 
     def _place(self, store: KeyedStore, keys: KeyArray, times: Times | None) -> Placed:
         """Decide which model each row belongs to, and how it fades: nothing can fail from here."""
@@ -350,9 +369,10 @@ class KeyedModels:
                 "a key's own model is what it has learned beside the shared one, and no classifier"
             )
         target, engine = self.targets.of_key(store.engine(entry), store.ranks(entry))
-        # How many rows a key had is not counted: one at least.
+        # How many rows a filter had is not counted: one at least.
+        rows = engine.errors()["rows"] if isinstance(engine, Bank) else 1
         resume(
-            learner, target, engine, names=self.names, clock=clock, rows=1,
+            learner, target, engine, names=self.names, clock=clock, rows=int(rows),
             coder=copy.deepcopy(self.coder),
         )  # fmt: skip
         return learner

@@ -23,8 +23,31 @@ class KeyedViews:
     """Base of `Keyed`: what it holds, and what it can be told to give up."""
 
     model: DFOPRegressor | DFOPClassifier
+    expire: Any
+    memory_limit: int | None
     _models: KeyedModels
     _lock: Lock
+
+    def __repr__(self) -> str:
+        """Say what the design is, how many keys there are, and what they take.
+
+        Examples
+        --------
+        >>> from dfop import DFOPRegressor, Keyed
+        >>> keyed = Keyed(DFOPRegressor(forgetting=0.001), shared=True)
+        >>> keyed
+        Keyed(DFOPRegressor(forgetting=0.001), shared=True): no keys yet
+        >>> keyed.partial_fit(["ham", "eggs"], [[1.0]] * 2, [2.0, 3.0])
+        Keyed(DFOPRegressor(forgetting=0.001), shared=True): 2 keys, ... bytes
+        """
+        bounds = {"expire": self.expire, "memory_limit": self.memory_limit}
+        given = [f"{name}={value!r}" for name, value in bounds.items() if value is not None]
+        given += ["shared=True"] * (self._models.shared is not None)
+        shown = f"{type(self).__name__}({', '.join([repr(self.model), *given])})"
+        n = len(self)
+        if not n:
+            return f"{shown}: no keys yet"
+        return f"{shown}: {n:,} {'key' if n == 1 else 'keys'}, {self.memory_bytes_:,} bytes"
 
     def __len__(self) -> int:
         store = self._models.store
@@ -95,6 +118,13 @@ class KeyedViews:
         """Names of the columns, None where the first X had none."""
         self._models.known()
         return self._models.names
+
+    @property
+    def empty_columns_(self) -> list[str]:
+        """Names of the columns that have had no value yet."""
+        names, kinds = self.feature_names_in_, self._models.coder.kinds()
+        given = names or [f"x{j}" for j in range(len(kinds))]
+        return [name for name, kind in zip(given, kinds, strict=True) if kind is None]
 
     @property
     def column_kinds_(self) -> dict[str, Literal["number", "text"]]:
