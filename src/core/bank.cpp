@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace dfop {
@@ -37,6 +38,7 @@ struct Bank::Block {
     std::vector<double> predictions;  // of expert k at [k * rows * outputs]
     double* yhat = nullptr;           // where the predictions of the bank go
     double* made = nullptr;           // what was predicted when the rows came
+    bool anew = false;                // its only row shows that learning begins anew
 
     void fit(std::size_t count, const Bank& bank) {
         rows = count;
@@ -59,7 +61,7 @@ struct Bank::Block {
 
 // What only lives while rows are learned, shared by all banks of a thread.
 struct Bank::Workspace {
-    std::vector<double> squared, yhat, age;
+    std::vector<double> squared, yhat, yhat_anew, age;
     std::vector<Range> ranges;       // of the labels, as far as rows have been looked at
     std::vector<std::size_t> order;  // of the experts, those that take the longest first
     Block blocks[3];                 // for the combination, the experts, and the rows behind them
@@ -135,7 +137,9 @@ void Bank::each_target(Self& self, double* made, const Each& each) {
         const std::size_t of_output = combiner.made_of_output();
         const bool kept = made && !self.design_.targets[c].shadow;
         each(c, first, kept ? Made{made, stride, of_output} : Made{});
-        if (kept) made += of_output * combiner.outputs();
+        if (kept)
+            made +=
+                of_output * combiner.outputs() + has_bounds(self.design_, self.design_.targets[c]);
         first += combiner.outputs();
     }
 }
@@ -144,7 +148,8 @@ std::size_t Bank::made_size() const {
     std::size_t size = 0;
     for (std::size_t c = 0; c < combiners_.size(); ++c)
         if (!design_.targets[c].shadow)
-            size += combiners_[c].outputs() * combiners_[c].made_of_output();
+            size += combiners_[c].outputs() * combiners_[c].made_of_output() +
+                    has_bounds(design_, design_.targets[c]);
     return size;
 }
 
@@ -165,26 +170,35 @@ void Bank::learn(const double* X, std::size_t n, const double* Y, PerRow elapsed
     for (const LateCombiner& combiner : combiners_) space.ranges.push_back(combiner.range());
     order_experts(space.order);
     std::size_t ready = 0;  // rows
+    Block* before = nullptr;
     const auto make_ready = [&](Block& block) {
         const std::size_t t = ready;
         block.fit(block_rows(n - t, age.from(t)), *this);
+        block.age = age.from(t);
+        bound_labels(Y + t * outputs_, block, space);
+        block.yhat = yhat + t * outputs_;
+        block.made = made ? made + t * made_size() : nullptr;
+        if (block.anew) {  // what was learned predicts this row, too
+            if (before != nullptr) combine(*std::exchange(before, nullptr));
+            predict(X + t * features_, 1, block.yhat, nullptr, given_from(given, t));
+            enlarge(space.yhat_anew, outputs_);
+            block.yhat = space.yhat_anew.data();
+            begin_anew();
+        }
+        if (block.made) forget_made(block);
         block.elapsed = elapsed.from(t);
         block.age = age.from(t);
         block.given = given_from(given, t);
-        block.yhat = yhat + t * outputs_;
-        block.made = made ? made + t * made_size() : nullptr;
         view_rows(X + t * features_, block);
-        bound_labels(Y + t * outputs_, block, space);
         ready += block.rows;
     };
     const std::size_t blocks = threads_ > 1 ? std::size(space.blocks) : 1;
-    Block* before = nullptr;
     for (std::size_t i = 0, done = 0; done < n; ++i) {
         Block& block = space.blocks[i % blocks];
         if (ready == done) make_ready(block);
         done = ready;
         const bool redraw = binned_ && bins_.due();  // before the next rows are looked at
-        const bool ahead = threads_ > 1 && done < n && !redraw;
+        const bool ahead = threads_ > 1 && done < n && !redraw && !bounds_are_due();
         const ExpertRows rows = rows_of(block);
         const auto task = [&](std::size_t task) {
             if (task > 1)
@@ -237,7 +251,7 @@ void Bank::combine(Block& block) {
                              of_target});
         design_.targets[c].late = combiners_[c].late();
     });
-    record_errors(block);
+    if (!block.anew) record_errors(block);  // who knows nothing yet is not judged
 }
 
 // A block ends where the edges of bins are drawn anew.
@@ -250,8 +264,9 @@ std::size_t Bank::block_rows(std::size_t n, PerRow age) const {
     return rows;
 }
 
-void Bank::redraw_bins() {
-    const Bins::Moves moves = bins_.redraw();
+void Bank::redraw_bins() { rebin_experts(bins_.redraw()); }
+
+void Bank::rebin_experts(const Bins::Moves& moves) {
     for (Expert& expert : experts_) {
         if (auto* forest = std::get_if<Forest>(&expert)) forest->rebin(moves);
         if (auto* bayes = std::get_if<LabelExpert<HistogramBayes>>(&expert))
@@ -263,7 +278,6 @@ void Bank::redraw_bins() {
 void Bank::view_rows(const double* X, Block& block) {
     block.x = learn_bounds(X, block);
     for (std::size_t t = 0; t < block.rows; ++t) {
-        block.seen[t] = !std::isinf(block.age[t]);
         scale_row(t, block);
         if (!shows(block.age[t])) continue;
         if (standardised_) standardiser_.update(block.x + t * features_);
@@ -276,14 +290,66 @@ void Bank::view_rows(const double* X, Block& block) {
     run((block.rows + kSliceRows - 1) / kSliceRows, block.rows, map_slice);
 }
 
-void Bank::bound_labels(const double* Y, Block& block, Workspace& space) const {
+// Labels as experts see them.
+void Bank::bound_labels(const double* Y, Block& block, Workspace& space) {
+    for (std::size_t t = 0; t < block.rows; ++t) block.seen[t] = !std::isinf(block.age[t]);
     std::copy_n(Y, block.rows * outputs_, block.labels.begin());
+    bound_numbers(Y, block);
     std::size_t first = 0;
     for (std::size_t c = 0; c < combiners_.size(); ++c) {
+        if (has_bounds(design_, design_.targets[c])) {
+            first += 1;
+            continue;
+        }
         combiners_[c].bound_labels(block.rows, outputs_, block.seen.data(),
                                    block.labels.data() + first, space.ranges[c]);
         first += combiners_[c].outputs();
     }
+}
+
+// A row that may show that learning begins anew stands alone in its block.
+void Bank::bound_numbers(const double* Y, Block& block) {
+    block.anew = false;
+    if (!design_.bounded) return;
+    if (bounds_are_due()) block.rows = 1;
+    for (std::size_t t = 0; t < block.rows; ++t) {
+        if (!block.seen[t]) continue;
+        std::size_t at = t * outputs_;
+        for (std::size_t c = 0; c < design_.targets.size(); ++c) {
+            if (has_bounds(design_, design_.targets[c])) {
+                const TargetBounds::Taken taken = target_bounds_[c].take(Y[at]);
+                block.labels[at] = taken.label;
+                block.anew |= taken.anew;
+            }
+            at += design_.targets[c].outputs;
+        }
+        if (bounds_are_due()) block.rows = t + 1;
+    }
+}
+
+bool Bank::bounds_are_due() const {
+    return std::any_of(target_bounds_.begin(), target_bounds_.end(),
+                       [](const TargetBounds& bounds) { return bounds.due(); });
+}
+
+// Behind what is put down of a target with bounds stands how often learning had begun anew.
+void Bank::mark_made(std::size_t rows, double* made) const {
+    for (std::size_t t = 0; t < rows; ++t)
+        each_target(*this, made + t * made_size(), [&](std::size_t c, std::size_t, Made then) {
+            if (then.values && has_bounds(design_, design_.targets[c]))
+                then.values[combiners_[c].made_of_output()] = begun_;
+        });
+}
+
+// What was predicted before learning began anew says nothing about the experts of now.
+void Bank::forget_made(const Block& block) const {
+    for (std::size_t t = 0; t < block.rows; ++t)
+        each_target(*this, block.made + t * made_size(),
+                    [&](std::size_t c, std::size_t, Made then) {
+                        if (then.values && has_bounds(design_, design_.targets[c]) &&
+                            then.values[combiners_[c].made_of_output()] != begun_)
+                            then.values[0] = std::numeric_limits<double>::quiet_NaN();
+                    });
 }
 
 void Bank::record_errors(const Block& block) {
@@ -321,6 +387,7 @@ void Bank::predict(const double* X, std::size_t n, double* yhat, double* made,
             combiners_[c].predict({rows, outputs_, block.predictions.data() + first, rows, nullptr,
                                    nullptr, yhat + start * outputs_ + first, of_target});
         });
+        if (of_block) mark_made(rows, of_block);
     };
     const std::size_t blocks = (n + kBlockRows - 1) / kBlockRows;
     if (threads_ > 1 && blocks > 1)
@@ -344,6 +411,8 @@ void Bank::remake(const double* X, std::size_t n, double* made) const {
             if (!then.values || combiners_[c].outputs() == 0) return;
             if (!combiners_[c].came_first(then)) return;
             combiners_[c].take({now.data() + (then.values - of_row), size, then.of_output}, then);
+            if (has_bounds(design_, design_.targets[c]))
+                then.values[combiners_[c].made_of_output()] = begun_;
         });
     }
 }

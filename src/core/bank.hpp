@@ -14,6 +14,7 @@
 #include "feature_map.hpp"
 #include "late_combiner.hpp"
 #include "standardiser.hpp"
+#include "target_bounds.hpp"
 #include "threads.hpp"
 
 namespace dfop {
@@ -32,7 +33,8 @@ struct BankDesign {
     double prior_variance;
     bool relative_prior;
     double cap;
-    bool bounded = false;  // features far from all that was seen are drawn in, see FeatureBounds
+    bool bounded = false;  // values far from all that was seen are drawn in, see FeatureBounds,
+                           // TargetBounds
 };
 
 // Whether some map or expert needs standardised features.
@@ -51,6 +53,11 @@ inline bool is_binned(const BankDesign& design) {
     for (const ExpertDesign& expert : design.experts)
         if (needs_bins(expert.kind)) return true;
     return false;
+}
+
+// Whether a target has TargetBounds; the others have the bounds of their combination.
+inline bool has_bounds(const BankDesign& design, const TargetDesign& target) {
+    return design.bounded && target.coding == Coding::number;
 }
 
 // Where expert k stands in a bank.
@@ -104,7 +111,7 @@ public:
     void drop_first_target();
     void drop_last_output();  // of the last target, for linear filters alone
     void set_shadow(std::size_t target, bool shadow) { design_.targets[target].shadow = shadow; }
-    bool learned() const { return errors_.rows() > 0.0; }
+    bool learned() const { return errors_.rows() + begun_ > 0.0; }
 
     // On how many threads experts learn and rows are predicted; no bit depends on it.
     void set_threads(std::size_t threads) { threads_ = threads; }
@@ -139,6 +146,7 @@ private:
     static Workspace& workspace();
 
     void add_target(const TargetDesign& target);
+    void begin_anew();
     Expert fresh_expert(const ExpertDesign& expert) const;
     template <class Task>
     void run(std::size_t count, std::size_t rows, const Task& task) const;
@@ -149,8 +157,13 @@ private:
     ExpertRows rows_of(Block& block) const;
     std::size_t block_rows(std::size_t n, PerRow age) const;
     void redraw_bins();
+    void rebin_experts(const Bins::Moves& moves);
     void view_rows(const double* X, Block& block);
-    void bound_labels(const double* Y, Block& block, Workspace& space) const;
+    void bound_labels(const double* Y, Block& block, Workspace& space);
+    void bound_numbers(const double* Y, Block& block);
+    bool bounds_are_due() const;
+    void mark_made(std::size_t rows, double* made) const;
+    void forget_made(const Block& block) const;
     void order_experts(std::vector<std::size_t>& order) const;
     void learn_expert(std::size_t k, ExpertRows rows, Block& block);
     void combine(Block& block);
@@ -170,6 +183,8 @@ private:
     BankDesign design_;
     bool standardised_, binned_;
     FeatureBounds bounds_;
+    std::vector<TargetBounds> target_bounds_;  // of every target
+    double begun_ = 0.0;                       // how often learning began anew
     Standardiser standardiser_;
     Bins bins_;
     std::vector<FeatureMap> maps_;
@@ -197,6 +212,14 @@ void Bank::fields(std::size_t features, const BankDesign& design, Self* self, Vi
                       self ? &self->experts_[k] : nullptr,
                       part_of(visit, "expert " + std::to_string(k)));
     std::size_t output = 0;
+    for (std::size_t c = 0; c < design.targets.size(); ++c) {
+        if (!has_bounds(design, design.targets[c])) continue;
+        if (c == 0)
+            visit.array({"begun", {}, 0.0, kMostRows},
+                        [=](std::size_t) -> auto& { return self->begun_; });
+        TargetBounds::fields(self ? &self->target_bounds_[c] : nullptr,
+                             part_of(visit, "bounds " + std::to_string(c)));
+    }
     for (std::size_t c = 0; c < design.targets.size(); ++c) {
         auto* combiner = self ? &self->combiners_[c] : nullptr;
         const bool late = design.targets[c].late;

@@ -1,6 +1,8 @@
 // How a bank is made of its design, and how it grows.
+#include <algorithm>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "bank.hpp"
 
@@ -50,6 +52,7 @@ Expert Bank::fresh_expert(const ExpertDesign& expert) const {
 
 void Bank::add_target(const TargetDesign& target) {
     design_.targets.push_back(target);
+    target_bounds_.emplace_back();
     combiners_.emplace_back(target.coding, target.outputs, design_.experts.size());
     if (target.late) combiners_.back().open_late();
     outputs_ += target.outputs;
@@ -87,6 +90,7 @@ void Bank::drop_first_target() {
     for (Expert& expert : experts_)
         std::visit([](auto& kind) { kind.drop_first_target(); }, expert);
     outputs_ -= design_.targets.front().outputs;
+    target_bounds_.erase(target_bounds_.begin());
     combiners_.erase(combiners_.begin());
     design_.targets.erase(design_.targets.begin());
 }
@@ -98,8 +102,26 @@ void Bank::drop_last_output() {
     for (Expert& expert : experts_) std::get<FilterExpert>(expert).drop_last_output();
 }
 
+// Gives up all that labels have taught. What is known of the features stays, and of the targets what
+// is believed of them.
+void Bank::begin_anew() {
+    const auto targets = std::exchange(design_.targets, {});
+    const auto believed = std::exchange(target_bounds_, {});
+    outputs_ = 0;
+    combiners_.clear();
+    for (std::size_t k = 0; k < experts_.size(); ++k)
+        experts_[k] = fresh_expert(design_.experts[k]);
+    for (const TargetDesign& target : targets) add_target(target);
+    target_bounds_ = believed;
+    errors_ = ErrorRecord(experts_.size());
+    if (binned_) rebin_experts(Bins::Moves(features_ * Bins::kBins, 0));
+    begun_ = std::min(begun_ + 1.0, kMostRows);
+}
+
 void Bank::settle() {
     settle_part("bounds", [&] { bounds_.settle(); });
+    for (std::size_t c = 0; c < target_bounds_.size(); ++c)
+        settle_part("bounds " + std::to_string(c), [&] { target_bounds_[c].settle(); });
     if (binned_) settle_part("bins", [&] { bins_.settle(); });
     for (std::size_t i = 0; i < maps_.size(); ++i)
         settle_part("map " + std::to_string(i), [&] { maps_[i].settle(); });

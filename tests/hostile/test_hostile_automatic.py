@@ -99,7 +99,7 @@ def test_one_label_far_out_is_survived(outlier):
     ahead = model.predict_then_learn(X, y)
     assert np.isfinite(ahead).all()
     assert_sound(model, X[:10])
-    # and soon forgotten: it counted as three ranges out
+    # and soon forgotten: it counted as the farthest one before it
     assert np.median(np.abs(ahead - y)[1_500:2_000]) <= 0.2
 
 

@@ -28,7 +28,7 @@ def is_bank(rule: Forgetting, features: Any) -> bool:
 
 
 def is_bounded(rule: Forgetting, features: Any) -> bool:
-    """Whether values far from all that was seen of a column are drawn in before experts see them.
+    """Whether values far from all that was seen of a column, or of a number to learn, are drawn in.
 
     Not where filters are asked for by name, which then learn their features as they are.
     """

@@ -1,0 +1,156 @@
+// What a number to learn counts as, and whether all that was learned of it must be given up.
+//
+// A label far outside all those believed counts as the nearest of them: one wild number (a broken
+// sensor, -9999 for nothing) must not decide what thousands of rows have taught, nor widen the range in
+// which errors are measured. But the first labels have nobody to be judged by, and a target may really
+// move. So a run of labels, the first ones and every one of far ones in a row, is judged as a whole once
+// it is long enough: where it shows that what was learned before is of another target (the first
+// labels held wild ones; all are elsewhere now), learning begins anew from the labels of the run.
+// Whoever went on could not be precise again for as long as a filter remembers.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+
+#include "fields.hpp"
+#include "filter.hpp"
+
+namespace dfop {
+
+// The range [low, high] of the labels believed so far. A label is believed if it is not more than `room`
+// ranges outside. One that is not, after a quiet time, doubles the room; one that is takes some of
+// it back. Labels that never changed believe whatever comes.
+class TargetBounds {
+public:
+    static constexpr std::size_t kRun = 12;
+
+    struct Taken {
+        double label;  // what it counts as
+        bool anew;     // all that was learned before it is to be given up
+    };
+
+    // Whether the next label may complete a run.
+    bool due() const { return run_labels_ == static_cast<double>(kRun - 1); }
+
+    Taken take(double label) {
+        const bool first = settled_ == 0.0;
+        if (!first && believes(label)) {
+            believe(label);
+            return {label, false};
+        }
+        if (!first) doubt();
+        run_[static_cast<std::size_t>(run_labels_)] = label;
+        run_labels_ += 1.0;
+        bool anew = false;
+        if (run_labels_ == static_cast<double>(kRun)) {
+            anew = first ? judge_first() : judge_far();
+            run_labels_ = 0.0;
+        }
+        return {first && !anew ? label : std::clamp(label, low_, high_), anew};
+    }
+
+    template <class Self, class Visitor>
+    static void fields(Self* self, Visitor&& visit) {
+        visit.array({"settled", {}, 0.0, 1.0},
+                    [=](std::size_t) -> auto& { return self->settled_; });
+        visit.array({"low", {}, -kLargest, kLargest},
+                    [=](std::size_t) -> auto& { return self->low_; });
+        visit.array({"high", {}, -kLargest, kLargest},
+                    [=](std::size_t) -> auto& { return self->high_; });
+        visit.array({"room", {}, kLeastRoom, kMostRoom},
+                    [=](std::size_t) -> auto& { return self->room_; });
+        visit.array({"least room", {}, kLeastRoom, kMostRoom},
+                    [=](std::size_t) -> auto& { return self->least_room_; });
+        visit.array({"quiet", {}, 0.0, kQuiet}, [=](std::size_t) -> auto& { return self->quiet_; });
+        visit.array({"run labels", {}, 0.0, static_cast<double>(kRun - 1)},
+                    [=](std::size_t) -> auto& { return self->run_labels_; });
+        visit.array({"run", {kRun}, -kLargest, kLargest},
+                    [=](std::size_t i) -> auto& { return self->run_[i]; });
+    }
+    void settle() const {
+        hold(settled_ == std::floor(settled_), "settled: neither 0 nor 1");
+        hold(run_labels_ == std::floor(run_labels_), "run labels: no whole number");
+        hold(quiet_ == std::floor(quiet_), "quiet: no whole number");
+        hold(low_ <= high_, "low: above high");
+        hold(least_room_ <= room_, "room: below the least");
+    }
+
+private:
+    static constexpr double kLeastRoom = 3.0, kMostRoom = 0x1p1000;
+    static constexpr double kLess = 63.0 / 64.0;
+    static constexpr double kQuiet =
+        16.0;  // labels believed, after which a far one doubles the room
+    static constexpr double kGrowth = 4.0;  // of the least room, with every move
+    // Of a run, the labels that must lie together; wild are those so many times their range away.
+    static constexpr std::size_t kTogether = 9;
+    static constexpr double kWild = 30.0;
+
+    bool believes(double label) const {
+        const double range = high_ - low_, reach = room_ * range;
+        return range == 0.0 || (label >= low_ - reach && label <= high_ + reach);
+    }
+
+    void believe(double label) {
+        low_ = std::min(low_, label);
+        high_ = std::max(high_, label);
+        room_ = std::max(kLess * room_, least_room_);
+        quiet_ = std::min(quiet_ + 1.0, kQuiet);
+        run_labels_ = 0.0;
+    }
+
+    void doubt() {
+        room_ = std::min(room_ * (1.0 + quiet_ / kQuiet), kMostRoom);
+        quiet_ = 0.0;
+    }
+
+    // Whether some were wild; the others are believed.
+    bool judge_first() {
+        settled_ = 1.0;
+        const bool wild = take_over_run();
+        if (!wild) {
+            low_ = *std::min_element(run_.begin(), run_.end());
+            high_ = *std::max_element(run_.begin(), run_.end());
+        }
+        return wild;
+    }
+
+    // The target has moved. What is believed from now on is as wide as before at least, and the room
+    // is larger for good: one that goes to and fro between levels is soon believed on all of them.
+    bool judge_far() {
+        const double half = 0.5 * high_ - 0.5 * low_;
+        take_over_run();
+        const double middle = 0.5 * low_ + 0.5 * high_;
+        low_ = std::max(std::min(low_, middle - half), -kLargest);
+        high_ = std::min(std::max(high_, middle + half), kLargest);
+        least_room_ = std::min(kGrowth * least_room_, kMostRoom);
+        room_ = std::max(room_, least_room_);
+        return true;
+    }
+
+    // Believes the shortest interval that holds most of the run, and what is not far from it. Whether that
+    // leaves some out, where labels change at all.
+    bool take_over_run() {
+        std::array<double, kRun> run = run_;
+        std::sort(run.begin(), run.end());
+        const auto length = [&](std::size_t i) { return run[i + kTogether - 1] - run[i]; };
+        std::size_t start = 0;
+        for (std::size_t i = 1; i + kTogether <= kRun; ++i)
+            if (length(i) < length(start)) start = i;
+        const double reach = kWild * length(start);
+        const double least = run[start] - reach, most = run[start + kTogether - 1] + reach;
+        low_ = *std::find_if(run.begin(), run.end(), [&](double label) { return label >= least; });
+        high_ =
+            *std::find_if(run.rbegin(), run.rend(), [&](double label) { return label <= most; });
+        return reach > 0.0 && (low_ > run.front() || high_ < run.back());
+    }
+
+    double settled_ = 0.0;  // 1 from the first run on
+    double low_ = 0.0, high_ = 0.0, room_ = kLeastRoom, least_room_ = kLeastRoom;
+    double quiet_ = kQuiet;    // labels believed in a row, up to kQuiet
+    double run_labels_ = 0.0;  // of the run that goes on
+    std::array<double, kRun> run_{};
+};
+
+}  // namespace dfop

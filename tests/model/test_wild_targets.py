@@ -1,0 +1,125 @@
+"""Targets far outside all that was seen do the default learner no lasting harm."""
+
+import numpy as np
+import pytest
+
+from dfop import DFOPRegressor, load, save
+
+N = 5000
+LAST = slice(4000, N)
+WITHIN = 1.5
+
+
+def world(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(N, 3))
+    return X, X @ [1.0, -1.0, 0.5] + 0.2 * rng.normal(size=N)
+
+
+def error(model, X, z, rows, among=None):
+    """Return the median absolute error on rows, of those whose targets are no dirt."""
+    off = np.abs(model.predict_then_learn(X, z) - z)[rows]
+    return float(np.median(off if among is None else off[among[rows]]))
+
+
+@pytest.mark.parametrize("value", [1e6, -9999.0])
+@pytest.mark.parametrize("share", [0.001, 0.01])
+def test_wild_targets_now_and_then(value, share):
+    X, y = world(3)
+    clean = error(DFOPRegressor(), X, y, LAST)
+    tame = np.random.default_rng(4).random(N) >= share
+    assert error(DFOPRegressor(), X, np.where(tame, y, value), LAST, tame) < WITHIN * clean
+
+
+@pytest.mark.parametrize("value", [1e6, -9999.0])
+@pytest.mark.parametrize("row", [0, 1, 3, 5, 9, 11, 12])
+def test_a_wild_target_among_the_first(row, value):
+    X, y = world(5)
+    some = slice(300, 1000)
+    clean = error(DFOPRegressor(), X, y, some)
+    y[row] = value
+    assert error(DFOPRegressor(), X[:1000], y[:1000], some) < WITHIN * clean
+
+
+@pytest.mark.parametrize("by", [10.0, 100.0, 1e4, -1e6])
+def test_a_target_that_moves_is_followed_and_known_as_well_as_before(by):
+    X, y = world(6)
+    at, some = 1500, slice(2500, 3500)
+    clean = error(DFOPRegressor(), X, y, some)
+    y[at:] += by
+    assert error(DFOPRegressor(), X, y, some) < WITHIN * clean
+
+
+@pytest.mark.parametrize("rows", [1, 3, 10, 30, 200])
+def test_a_glitch_is_forgotten(rows):
+    X, y = world(7)
+    at, some = 1500, slice(2200, 3200)
+    clean = error(DFOPRegressor(), X, y, some)
+    y[at : at + rows] = 1e6
+    assert error(DFOPRegressor(), X, y, some) < WITHIN * clean
+
+
+def test_a_target_in_another_unit_is_followed():
+    X, y = world(8)
+    some = slice(3000, 4000)
+    clean = error(DFOPRegressor(), X, y, some)
+    y[1500:] *= 1000.0
+    assert error(DFOPRegressor(), X, y, some) < WITHIN * 1000.0 * clean
+
+
+@pytest.mark.parametrize("delay", [40, 150])
+def test_labels_may_come_late(delay):
+    """In order, so many rows later; wild at the start, now and then, and moved."""
+    n = 2400
+    X, y = world(9)
+    X, y = X[:n], y[:n]
+
+    def late(z):
+        model, out = DFOPRegressor(), np.empty(n)
+        for start in range(0, n, 10):
+            rows = np.arange(start, start + 10)
+            out[rows] = model.predict_pending(X[rows], rows)
+            known = rows - delay
+            if known[0] >= 0:
+                model.learn_pending(known, z[known])
+        return np.abs(out - z)
+
+    z = y.copy()
+    z[[3, 500, 900]] = -9999.0
+    z[1200:] += 1e6
+    clean, dirty = late(y), late(z)
+    before, after = slice(600, 1200), slice(1200 + delay + 600, n)
+    assert np.median(dirty[before]) < WITHIN * np.median(clean[before])
+    assert np.median(dirty[after]) < WITHIN * np.median(clean[after])
+
+
+def test_one_of_several_targets_may_be_dirty():
+    X, y = world(10)
+    rng = np.random.default_rng(11)
+    Y = np.column_stack([y, X @ [0.5, 1.0, 2.0] + 0.2 * rng.normal(size=N)])[:2500]
+    rows = slice(2000, 2500)
+    dirty = Y.copy()
+    dirty[[4, 700, 1500], 0] = 1e6
+    dirty[1000:1010, 1] = -9999.0
+    clean = np.median(np.abs(DFOPRegressor().predict_then_learn(X[:2500], Y) - Y)[rows], axis=0)
+    off = np.abs(DFOPRegressor().predict_then_learn(X[:2500], dirty) - dirty)[rows]
+    assert (np.median(off, axis=0) < WITHIN * clean).all()
+
+
+@pytest.mark.parametrize("ends", [(400, 711), (5, 11, 12, 13, 699, 710, 711, 712, 713)])
+def test_calls_and_files_may_end_anywhere(tmp_path, ends):
+    X, y = world(12)
+    X, y = X[:900], y[:900]
+    y[[3, 200, 201, 300]] = -9999.0
+    y[700:] += 1e5
+    whole = DFOPRegressor()
+    expected = whole.predict_then_learn(X, y)
+    cut, parts = DFOPRegressor(), []
+    for start, end in zip([0, *ends], [*ends, len(X)], strict=True):
+        ahead = cut.predict(X[start : start + 1]) if start else None
+        parts.append(cut.predict_then_learn(X[start:end], y[start:end]))
+        assert ahead is None or ahead[0] == parts[-1][0]
+        save(cut, tmp_path / "model.dfop")
+        cut = load(tmp_path / "model.dfop")
+    np.testing.assert_array_equal(np.concatenate(parts), expected)
+    np.testing.assert_array_equal(cut.predict(X), whole.predict(X))
