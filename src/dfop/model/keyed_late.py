@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +13,10 @@ from dfop.core import KeyedStore
 from .keys import Key, Keys
 
 Array = NDArray[np.float64]
+
+
+_GONE = -1
+"""In place of an entry: of a model that was given up."""
 
 
 class Placed(NamedTuple):
@@ -53,12 +58,32 @@ class LateRows:
     Parameters
     ----------
     limit : int
-        How many may wait; the oldest are given up beyond it.
+        How many of a key may wait, as of a model of its own; its oldest are given up beyond it.
     """
 
     def __init__(self, limit: int) -> None:
         self.limit, self.expired = limit, 0
         self.rows: dict[Key, LateRow] = {}
+        self._of: dict[int, dict[Key, None]] = {}
+        """Names of the rows of each entry, oldest first; of models that are gone at `_GONE`."""
+
+    def restore(self, rows: dict[Key, LateRow], expired: int) -> None:
+        """Go on with the rows of a file."""
+        self.expired = expired
+        for name, row in rows.items():
+            self._add(name, row)
+
+    def _add(self, name: Key, row: LateRow) -> None:
+        self.rows[name] = row
+        self._of.setdefault(row.entry, {})[name] = None
+
+    def _take(self, name: Key) -> LateRow:
+        row = self.rows.pop(name)
+        of_entry = self._of[row.entry]
+        del of_entry[name]
+        if not of_entry:
+            del self._of[row.entry]
+        return row
 
     def check_new(self, names: Keys) -> None:
         """Refuse names that are taken."""
@@ -79,13 +104,21 @@ class LateRows:
         stamps, tickets = np.empty((2, len(names)))
         store.arrive(placed.entries, placed.fresh, X, placed.pace, stamps, tickets, shown)
         for t, name in enumerate(names):
-            self.rows[name] = LateRow(
-                int(placed.entries[t]), X[t].copy(), ahead[t], stamps[t], tickets[t]
-            )
-        if len(self.rows) > self.limit:
-            many = len(self.rows) - self.limit
-            self.forget(store, list(self.rows)[:many])
+            row = LateRow(int(placed.entries[t]), X[t].copy(), ahead[t], stamps[t], tickets[t])
+            self._set_aside(row)
+            self._add(name, row)
+        for entry in {_GONE, *placed.entries.tolist()}:
+            of_entry = self._of.get(entry, {})
+            many = max(len(of_entry) - self.limit, 0)
+            self.forget(store, list(islice(of_entry, many)))
             self.expired += many
+
+    def _set_aside(self, new: LateRow) -> None:
+        """Take rows from an entry whose model is gone: they must not count as those of the new."""
+        of_entry = self._of.get(new.entry, {})
+        while of_entry and (old := self.rows[name := next(iter(of_entry))]).ticket != new.ticket:
+            del of_entry[name]
+            self._add(name, old._replace(entry=_GONE))
 
     def coded(self, names: Keys, width: int) -> Array:
         """Return rows that wait with so many columns: those that came after a row are 0."""
@@ -98,17 +131,17 @@ class LateRows:
     def learn(self, store: KeyedStore, names: Keys, values: Array, width: int) -> None:
         """Learn the labels of rows that wait, with models of so many coded columns."""
         for name, x, target in zip(names, self.coded(names, width), values, strict=True):
-            row = self.rows.pop(name)
+            row = self._take(name)
             left = np.ascontiguousarray(target - row.ahead)
             self.expired += not store.learn_late(row.entry, x, left, row.stamp, row.ticket)
 
     def forget_of(self, store: KeyedStore, entries: NDArray[np.int64]) -> None:
         """Stop waiting for labels of these models."""
-        gone = set(entries.tolist())
-        self.forget(store, [name for name, row in self.rows.items() if row.entry in gone])
+        known = set(entries.tolist()) & self._of.keys() - {_GONE}  # also that of an unknown key
+        self.forget(store, [name for entry in known for name in self._of[entry]])
 
     def forget(self, store: KeyedStore, names: Keys) -> None:
         """Stop waiting."""
         for name in names:
-            row = self.rows.pop(name)
+            row = self._take(name)
             store.forget_late(row.entry, row.ticket)

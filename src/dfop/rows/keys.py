@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,7 +44,7 @@ def read_keys(keys: Any, n: int) -> KeyArray:
             raise ValueError("keys has a number of 2**63 or more: give it as text")
         return KeyArray(np.ascontiguousarray(array, np.int64), False)
     if array.dtype.kind in "UT":
-        return KeyArray(array.tolist(), True)
+        return _of_texts(array.tolist())
     if array.dtype.kind == "f":
         _refuse_fractions(array)
     return _of_objects(array)
@@ -93,8 +94,22 @@ def _of_objects(array: NDArray[Any]) -> KeyArray:
             f"keys has {shown(key)} at row {row}, which is no key: give whole numbers or texts"
         )
     if texts:
-        return KeyArray(cells, True)
+        return _of_texts(cells)
     try:
         return KeyArray(np.array(cells, np.int64), False)
     except OverflowError:
         raise ValueError("keys has a number of 2**63 or more: give it as text") from None
+
+
+def _of_texts(texts: list[str]) -> KeyArray:
+    """Refuse texts with half a character, which the compiled store does not take."""
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError as error:
+        ends = accumulate(map(len, texts))
+        row = next(t for t, end in enumerate(ends) if end > error.start)
+        raise ValueError(
+            f"keys has {shown(texts[row])} at row {row}, with half a character (a lone surrogate): "
+            'mend how the text was read, or give key.encode("utf-8", "replace").decode()'
+        ) from None
+    return KeyArray(texts, True)

@@ -67,7 +67,8 @@ class Keyed(KeyedPending):
     expired_ : int
         How many keys were idle for too long.
     expired_rows_ : int
-        How many rows waited for a label that came when the key's model was gone, or were too many.
+        How many rows waited for a label that came when the key's model was gone, or were too many
+        (more than `pending_limit` of a key).
     memory_bytes_ : int
         What the models take now.
     bytes_per_key_ : int
@@ -133,7 +134,8 @@ class Keyed(KeyedPending):
         y : array-like of shape (n,) or (n, m)
             The targets; labels of shape (n,).
         time : array-like of shape (n,), optional
-            Time of each row, for a rule by the clock; it must not run backwards within a key.
+            Time of each row, for a rule by the clock; it must not run backwards within a key, nor
+            over all keys where a shared model goes by the clock.
         classes : array-like, optional
             All labels there are, in the first call, where its `y` may not hold them all; "open" if
             any may come later, up to `max_classes`. Then a key that has learned no label predicts
@@ -340,7 +342,7 @@ class Keyed(KeyedPending):
         models.targets = replace(models.targets, target=parts["target"])
         models.restore(parts["coder"], parts["names"], parts["text"], parts["state"])
         models.zoned = parts["zoned"]
-        models.late.rows, models.late.expired = parts["late"]
+        models.late.restore(*parts["late"])
         return keyed
 
 

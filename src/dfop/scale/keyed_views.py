@@ -135,7 +135,7 @@ class KeyedViews:
 
     @property
     def expired_rows_(self) -> int:
-        """How many rows waited too long for their label."""
+        """How many rows waited for a label whose model was gone, or were too many of their key."""
         return self._models.late.expired
 
     @property
