@@ -419,7 +419,8 @@ class DFOPRegressor(RegressorMixin, Insight, Estimator):
         ndarray of shape (n, 2) or (n, m, 2)
             Lower and upper ends.
         """
-        if not self._settings().monitored:
+        model = self._started()
+        if not (self._settings_for(X) if model is None else model.settings).monitored:
             raise no_monitor("predict_interval_then_learn")
         half_widths_at(np.zeros(len(COVERAGES)), coverage)  # refuse before learning
         runs = self._learn(X, y, sample_weight=sample_weight, discount=discount, time=time)

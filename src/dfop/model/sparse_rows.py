@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dfop.forgetting import Automatic
 from dfop.rows.batch import Batch
 from dfop.rows.numbers_only import refuse_all_but_numbers
 from dfop.rows.sparse import SparseBatch
@@ -35,7 +36,12 @@ def as_taken(batch: Batch | SparseBatch, settings: Settings, sparse: bool) -> Ba
         return batch
     if batch.width > WIDEST_DENSE:
         remedy = "this one began with dense rows: give such, or start anew"
-        if settings.storage is None:
+        if settings.storage is None and isinstance(settings.rule, Automatic):
+            remedy = (
+                "the default takes a sketch without features=, semi= and experts=; or give "
+                "forgetting=0.0003, storage=20"
+            )
+        elif settings.storage is None:
             remedy = "give a forgetting and storage=, such as forgetting=0.0001, storage=20"
         raise ValueError(
             f"X is sparse with {batch.width} columns, and a model without storage= keeps the "
