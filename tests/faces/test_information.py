@@ -370,3 +370,13 @@ def test_bad_input_is_told():
     waiting.predict_pending(X[:1], [1])
     with pytest.raises(ValueError, match="wait"):
         Information.from_learner(waiting)
+
+
+def test_parts_that_cannot_be_merged_say_in_what_they_differ():
+    X, y = np.ones((3, 2)), np.ones(3)
+    flat, column = (Information.from_data(X, some, 0.1) for some in (y, y[:, np.newaxis]))
+    with pytest.raises(ValueError, match=r"shape \(n,\) in one part and \(n, 1\) in the other"):
+        flat.then(column)
+    for nothing in ([], np.empty((0, 0)), pd.DataFrame([])):
+        with pytest.raises(ValueError, match="no columns"):
+            Information.from_data(nothing, [], 0.1)

@@ -14,6 +14,7 @@ from scipy import sparse
 from dfop import (
     DFOPClassifier,
     DFOPRegressor,
+    Information,
     Keyed,
     ModelFileError,
     half_life,
@@ -469,10 +470,26 @@ def test_time_that_runs_backwards_within_a_key_changes_nothing():
     assert keyed.to_bytes() == before
 
 
-def test_sparse_rows_are_refused_with_a_remedy():
+def test_sparse_rows_are_refused_with_a_remedy_that_fits_their_columns():
     key, X, y = stream(n=20)
-    with pytest.raises(TypeError, match="toarray"):
-        Keyed(DFOPRegressor(0.01)).partial_fit(key, sparse.csr_array(X), y)
+    wide = sparse.csr_array((20, 2**18))
+    for fit in (
+        lambda rows: Keyed(DFOPRegressor(0.01)).partial_fit(key, rows, y),
+        lambda rows: Information.from_data(rows, y, 0.01),
+    ):
+        with pytest.raises(TypeError, match=r"4 columns.*X\.toarray\(\)"):
+            fit(sparse.csr_array(X))
+        with pytest.raises(TypeError, match=r"262144 columns.*storage=20") as refused:
+            fit(wide)
+        assert "toarray" not in str(refused.value)
+
+
+def test_what_is_no_list_of_keys_is_not_forgotten():
+    keyed = Keyed(DFOPRegressor(0.01)).partial_fit([1, 2], [[1.0], [2.0]], [1.0, 2.0])
+    for bad in (1, "a", np.array(1), [[1]], {"a"}):
+        with pytest.raises(ValueError, match="keys"):
+            keyed.forget(bad)
+    assert list(keyed.forget(iter([1]))) == [2]
 
 
 def test_keys_in_arrow_are_those_in_a_list():

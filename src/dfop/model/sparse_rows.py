@@ -6,10 +6,11 @@ from dfop.forgetting import Automatic
 from dfop.rows.batch import Batch
 from dfop.rows.numbers_only import refuse_all_but_numbers
 from dfop.rows.sparse import SparseBatch
+from dfop.rows.tables import MADE_DENSE
 
 from .settings import Settings
 
-WIDEST_DENSE = 1000
+WIDEST_DENSE = MADE_DENSE
 """Columns up to which sparse rows are made dense where a model has no `storage`."""
 DENSE_ROWS = 1024
 """How many of them are dense at a time."""

@@ -23,8 +23,8 @@ class KeyArray(NamedTuple):
         return shown(self.values[row]) if self.text else str(self.values[row])
 
 
-def read_keys(keys: Any, n: int) -> KeyArray:
-    """Return the keys of n rows; refuse missing ones and kinds that are mixed.
+def read_keys(keys: Any, n: int | None) -> KeyArray:
+    """Return the keys of n rows (None: of any number); refuse missing ones and mixed kinds.
 
     Examples
     --------
@@ -37,8 +37,9 @@ def read_keys(keys: Any, n: int) -> KeyArray:
     """
     refuse_masked(keys, "keys", "give every row its key, or drop the row")
     array = keys if isinstance(keys, np.ndarray) else _cells(keys)
-    if array.shape != (n,):
-        raise ValueError(f"keys has shape {array.shape} but there are {n} rows: give one per row")
+    if array.ndim != 1 or (n is not None and len(array) != n):
+        rows = "" if n is None else f" but there are {n} rows"
+        raise ValueError(f"keys has shape {array.shape}{rows}: give one per row")
     if array.dtype.kind in "iu":
         if array.dtype == np.uint64 and n and array.max() > np.uint64(2**63 - 1):
             raise ValueError("keys has a number of 2**63 or more: give it as text")

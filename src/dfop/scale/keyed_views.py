@@ -75,7 +75,7 @@ class KeyedViews:
         with self._lock:
             models = self._models
             store = models.known()
-            names = read_keys(keys, len(keys))
+            names = read_keys(keys, None)
             models.check_kind(names)
             if models.late.rows:
                 models.late.forget_of(store, find(store, names.values))
