@@ -160,8 +160,8 @@ def river_accuracy(X, y, rate: float) -> float:
 
 
 def sgd_accuracy(X, y, rate: float | None, batch: int) -> float:
+    """Predict some rows at a time, then learn them; the first are only learned."""
     how = {} if rate is None else {"learning_rate": "constant", "eta0": rate}
-    """Predict some rows at a time, then learn them; the first are learned alone and do not count."""
     model, right = SGDClassifier(loss="log_loss", alpha=1e-6, **how), 0
     for start in range(0, len(y), batch):
         part = slice(start, start + batch)

@@ -47,8 +47,8 @@ def merged_targets(a: Target, b: Target) -> tuple[Target, list[int]]:
         if (a.flat, a.outputs) != (b.flat, b.outputs):
             shapes = ["(n,)" if part.flat else f"(n, {part.outputs})" for part in (a, b)]
             raise ValueError(
-                f"y has outputs of the shape {shapes[0]} in one part and {shapes[1]} in the other: give all "
-                "parts the same"
+                f"y has outputs of the shape {shapes[0]} in one part and {shapes[1]} in the other: "
+                "give all parts the same"
             )
         return a, list(range(a.outputs))
     if not (isinstance(a, LabelTarget) and isinstance(b, LabelTarget)):
