@@ -15,6 +15,7 @@ FEATURES = ["a", "b", "c"]
 SCHEMA = "a double, b double, c double, y double, t bigint"
 EVENTS = "a double, b double, y double, row string, shop bigint, at timestamp"
 HALF_LIFE, EXPIRE = "1d", "12h"
+PROBES = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])  # by which models are compared
 ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 
 
@@ -61,10 +62,12 @@ def learn_stream(spark, folder):
     )
     query.awaitTermination()
     found = spark.read.parquet(str(folder / "out")).toPandas()
-    weights = {
-        str(key): some[key].coef_ for some in models(spark, str(folder / "state")) for key in some
+    found_models = {
+        str(key): some[key].predict(PROBES)
+        for some in models(spark, str(folder / "state"))
+        for key in some
     }
-    np.savez(folder / "weights.npz", **weights)
+    np.savez(folder / "models.npz", **found_models)
     found.to_parquet(folder / "written.parquet")
     (folder / "written.parquet").rename(folder / "found.parquet")
 
