@@ -1,6 +1,6 @@
 """Many models by key: rows a second, bytes a key, against dicts of models.
 
-    python benchmarks/keyed.py [--keys 1000000] [--rows 4000000] [--river 20000]
+    python benchmarks/keyed.py [--keys 1000000] [--rows 2000000] [--river 2000]
 
 Writes benchmarks/keyed.md. Rows come in batches of 100,000, keys drawn evenly; the first rows of
 keys (new models) and later ones are measured apart. One thread, each line in a process of its own;
@@ -134,7 +134,7 @@ def alone(work: Callable[..., str], *given: object) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--keys", type=int, default=1_000_000)
-    parser.add_argument("--rows", type=int, default=4_000_000)
+    parser.add_argument("--rows", type=int, default=2_000_000)
     parser.add_argument("--river", type=int, default=2_000, help="keys of the dicts of models")
     given = parser.parse_args()
     lines = [

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 // The steps of learning a chunk have one caller each; as calls they would cost a small row a tenth
 // of its time.
@@ -78,32 +79,33 @@ Filter::Filter(std::size_t features, std::size_t outputs, bool intercept, double
 // Places beyond the dimension are features never seen, so growing into them changes nothing.
 void Filter::resize(std::size_t tiles, std::size_t outputs) {
     const std::size_t old_padded = padded(), new_padded = kTile * tiles;
-    Buffer W(outputs * new_padded, 0.0);
-    for (std::size_t k = 0; k < outputs_; ++k)
-        std::copy_n(W_.begin() + k * old_padded, old_padded, W.begin() + k * new_padded);
-    W_ = std::move(W);
+    const std::size_t parts = kColumnParts + std::min(outputs_, outputs), old_upper = upper_;
+    upper_ = panel_offset(tiles);
     outputs_ = outputs;
     tiles_ = tiles;
+    const std::size_t size = front_of(new_padded) + upper_ + (kColumnParts + outputs) * new_padded;
+    const Buffer old = std::exchange(numbers_, Buffer(size, 0.0));
+    std::copy_n(old.begin(), old_padded, inverse_scale());
+    const double* from = old.data() + front_of(old_padded);
+    std::copy_n(from, old_upper, U());
+    from += old_upper;
+    for (std::size_t i = 0; i < parts; ++i, from += old_padded)
+        std::copy_n(from, old_padded, part(i));
     chunk_rows_ =
         std::clamp<std::size_t>(kChunkDoubles / std::max<std::size_t>(new_padded, 1), 8, 128);
-    U_.resize(panel_offset(tiles), 0.0);
-    D_.resize(new_padded, kUnseen);
-    limit_.resize(new_padded, kUnseen);
-    for (Buffer* buffer : {&scale_, &inverse_scale_, &inverse_largest_}) buffer->resize(new_padded);
     for (std::size_t j = old_padded; j < new_padded; ++j) {
-        U_[tile_offset(j, j)] = 1.0;
+        U()[tile_offset(j, j)] = 1.0;
+        D()[j] = limit()[j] = kUnseen;
         set_scale(j, kSmallest);
     }
 }
 
-State Filter::state() {
-    return {dimension(), tiles_, outputs_, U_.data(), D_.data(), limit_.data(), W_.data()};
-}
+State Filter::state() { return {dimension(), tiles_, outputs_, U(), D(), limit(), W()}; }
 
 // Scales a row into its place; false where a feature is larger than ever before.
 DFOP_INLINE bool Filter::stage(const double* row, double* x) const {
-    if (intercept_) *x++ = inverse_scale_[0];
-    return kernel_->stage(row, inverse_scale_.data() + intercept_, features_, x);
+    if (intercept_) *x++ = inverse_scale()[0];
+    return kernel_->stage(row, inverse_scale() + intercept_, features_, x);
 }
 
 // Zeros behind the features of rows that will be staged.
@@ -192,7 +194,7 @@ DFOP_INLINE bool Filter::may_reach_caps(const Workspace& space, std::size_t rows
     // Without a branch: a row alone would wait for every one of them.
     std::int64_t reached = 0;
     const std::int64_t always = walks;
-    const double *D = D_.data(), *limit = limit_.data();
+    const double *D = this->D(), *limit = this->limit();
     for (std::size_t j = 0; j < padded(); ++j) {  // a limit behind the dimension is never reached
         const std::int64_t over = D[j] * growth > limit[j] ? 1 : always;
         reached |= limit[j] > kLeastCap ? over : 0;
@@ -253,7 +255,7 @@ void Filter::predict(const double* X, std::size_t n, double* yhat) const {
     for (std::size_t t = 0; t < n; ++t) {
         pad(space.x, 1);
         stage_to_predict(X + t * features_, space.x);
-        kernel_->predict(W_.data(), tiles_, outputs_, space.x, yhat + t * outputs_);
+        kernel_->predict(W(), tiles_, outputs_, space.x, yhat + t * outputs_);
     }
 }
 
@@ -265,7 +267,7 @@ void Filter::forget(double discount, double walk) {
         fading = 1.0;
     }
     counters_.pass(growth, fading);
-    if (kernel_->forget(D_.data(), limit_.data(), padded(), growth, walk)) count_limited(1.0);
+    if (kernel_->forget(D(), limit(), padded(), growth, walk)) count_limited(1.0);
 }
 
 double Filter::replay(const double* X, Targets y, Steps steps, PerRow discount, PerRow log_discount,
@@ -305,15 +307,15 @@ void Filter::residuals(const double* row, double* out) const {
     variance.assign(d, 0.0);
     for (std::size_t j = 0; j < d; ++j) {
         double sum = 0.0;
-        for (std::size_t i = 0; i <= j; ++i) sum += U_[tile_offset(i, j)] * space.x[i];
+        for (std::size_t i = 0; i <= j; ++i) sum += U()[tile_offset(i, j)] * space.x[i];
         for (std::size_t i = 0; i <= j; ++i) {
-            const double ud = U_[tile_offset(i, j)] * D_[j];
+            const double ud = U()[tile_offset(i, j)] * D()[j];
             product[i] += ud * sum;
-            variance[i] += ud * U_[tile_offset(i, j)];
+            variance[i] += ud * U()[tile_offset(i, j)];
         }
     }
     for (std::size_t j = intercept_; j < d; ++j) {
-        const double residual = product[j] / variance[j] * scale_[j];
+        const double residual = product[j] / variance[j] * scale()[j];
         out[j - intercept_] = std::isfinite(residual) ? residual : 0.0;
     }
 }
@@ -323,14 +325,14 @@ void Filter::add_features(std::size_t count) {
     const std::size_t tiles = (dimension() + kTile - 1) / kTile;
     if (tiles > tiles_) resize(std::max(tiles, tiles_ + tiles_ / 4), outputs_);
     if (relative_prior_)  // a weight's share of the prior has become smaller, for all of them
-        for (std::size_t j = 0; j < dimension(); ++j) set_scale(j, scale_[j]);
+        for (std::size_t j = 0; j < dimension(); ++j) set_scale(j, scale()[j]);
 }
 
 void Filter::add_outputs(std::size_t count) { resize(tiles_, outputs_ + count); }
 
 void Filter::drop_output(std::size_t k) {
-    const auto first = W_.begin() + static_cast<std::ptrdiff_t>(k * padded());
-    W_.erase(first, first + static_cast<std::ptrdiff_t>(padded()));
+    const auto first = numbers_.end() - static_cast<std::ptrdiff_t>((outputs_ - k) * padded());
+    numbers_.erase(first, first + static_cast<std::ptrdiff_t>(padded()));
     --outputs_;
 }
 

@@ -109,7 +109,7 @@ public:
 
     // What is believed before any row, of features as given: P = U D U', U row-major, and the weights,
     // outputs x d. Of a feature with D_j = 0 nothing but the prior variance, which is at least P_jj.
-    void set_prior(const double* U, const double* D, const double* weights);
+    void set_prior(const double* prior_U, const double* prior_D, const double* weights);
 
     void add_features(std::size_t count);  // as if they had been there, always 0
     // Feature j will mean something else, of at most that magnitude: its weight begins anew, with the
@@ -189,18 +189,38 @@ private:
     void stage_to_predict(const double* row, double* x) const;
     void grow_scales(const double* row);
     void grow_scale(std::size_t j, double magnitude);
-    void set_scale(std::size_t j, double scale);
+    void set_scale(std::size_t j, double power);
     double scaled_variance(double variance, double scale) const;
     double share(std::size_t i, std::size_t j) const;
     double limit_of_share(std::size_t j, double share) const;
     double limit_by_column(std::size_t j) const;
     double largest(std::size_t j) const;
     // Whether a feature was never seen, but something is believed of its weight.
-    bool only_believed(std::size_t j) const { return limit_[j] == kNoLimit; }
+    bool only_believed(std::size_t j) const { return limit()[j] == kNoLimit; }
     void count_limited(double rows) {
         if (limited_rows_ != kNotCounted) limited_rows_ = std::min(limited_rows_ + rows, kMostRows);
     }
     State state();
+
+    static constexpr std::size_t kColumnParts = 4;
+    // What every row needs stands first; U behind it begins with a line of the cache.
+    static constexpr std::size_t front_of(std::size_t padded) { return (padded + 7) / 8 * 8; }
+    double* inverse_scale() { return numbers_.data(); }
+    const double* inverse_scale() const { return numbers_.data(); }
+    double* U() { return numbers_.data() + front_of(padded()); }
+    const double* U() const { return numbers_.data() + front_of(padded()); }
+    double* part(std::size_t i) { return U() + upper_ + i * padded(); }
+    const double* part(std::size_t i) const { return U() + upper_ + i * padded(); }
+    double* D() { return part(0); }
+    const double* D() const { return part(0); }
+    double* limit() { return part(1); }
+    const double* limit() const { return part(1); }
+    double* scale() { return part(2); }
+    const double* scale() const { return part(2); }
+    double* inverse_largest() { return part(3); }  // of how uncertain forgetting may make a weight
+    const double* inverse_largest() const { return part(3); }
+    double* W() { return part(kColumnParts); }
+    const double* W() const { return part(kColumnParts); }
 
     std::size_t features_, outputs_, tiles_ = 0;
     std::size_t chunk_rows_ = 0;  // how many rows are learned together at most
@@ -211,9 +231,10 @@ private:
     Counters counters_;
     double limited_rows_ = 0.0;
     const Kernel* kernel_;
-    Buffer U_, D_, limit_, W_;
-    Buffer scale_, inverse_scale_;
-    Buffer inverse_largest_;  // of how uncertain forgetting may make a weight
+    std::size_t upper_ = 0;  // how many numbers U takes
+    // inverse_scale of each column, U, then D, limit, scale and inverse_largest of each, then the
+    // weights of each output: in one piece, since small pieces take more than what is in them.
+    Buffer numbers_;
 };
 
 // Magnitudes far above any that a filter was seen to reach on hostile streams: what is larger was
@@ -224,17 +245,17 @@ void Filter::fields(std::size_t features, std::size_t outputs, bool intercept, S
     const std::size_t d = bounded_size(features) + intercept;
     visit.array({"upper", {d * (d - (d > 0)) / 2}, -1e150, 1e150},
                 [self, i = std::size_t{0}, j = std::size_t{1}](std::size_t) mutable -> auto& {
-                    auto& u = self->U_[tile_offset(i, j)];  // u_ij, i < j, column by column
+                    auto& u = self->U()[tile_offset(i, j)];  // u_ij, i < j, column by column
                     if (++i == j) i = 0, ++j;
                     return u;
                 });
-    visit.array({"D", {d}, kAbove0, 1e50}, [=](std::size_t j) -> auto& { return self->D_[j]; });
+    visit.array({"D", {d}, kAbove0, 1e50}, [=](std::size_t j) -> auto& { return self->D()[j]; });
     visit.array({"limit", {d}, kAbove0, 1e50},
-                [=](std::size_t j) -> auto& { return self->limit_[j]; });
+                [=](std::size_t j) -> auto& { return self->limit()[j]; });
     visit.array({"scale", {d}, kSmallest, kLargest},
-                [=](std::size_t j) -> auto& { return self->scale_[j]; });
+                [=](std::size_t j) -> auto& { return self->scale()[j]; });
     visit.array({"weights", {outputs, d}, -1e300, 1e300}, [=](std::size_t i) -> auto& {
-        return self->W_[i / d * self->padded() + i % d];  // for scaled features
+        return self->W()[i / d * self->padded() + i % d];  // for scaled features
     });
     visit.array({"unseen_variance", {}, kAbove0, 1e100},
                 [=](std::size_t) -> auto& { return self->counters_.unseen_variance; });

@@ -26,75 +26,77 @@ double power_of_two_above(double magnitude) {
 void Filter::grow_scales(const double* row) {
     for (std::size_t j = 0; j < features_; ++j) {
         const double magnitude = std::fabs(row[j]);
-        if (magnitude > scale_[j + intercept_]) grow_scale(j + intercept_, magnitude);
+        if (magnitude > scale()[j + intercept_]) grow_scale(j + intercept_, magnitude);
     }
 }
 
 // In units s' = g s the weight of feature j is g times larger: row j of U times g, column j over
 // g, D_j times g^2.
 void Filter::grow_scale(std::size_t j, double magnitude) {
-    const double scale = power_of_two_above(magnitude);
-    const bool unseen = scale_[j] == kSmallest, believed = only_believed(j);
-    const double factor = scale / scale_[j];
+    const double grown = power_of_two_above(magnitude);
+    const bool unseen = scale()[j] == kSmallest, believed = only_believed(j);
+    const double factor = grown / scale()[j];
     const bool anew = unseen || (factor > kLargestStep && !believed);
     const double step = anew ? 0.0 : factor;
     if (anew && !unseen) count_limited(1.0);  // what was known of its weight is given up
-    for (std::size_t i = 0; i < j; ++i) U_[tile_offset(i, j)] *= anew ? 0.0 : 1.0 / step;
+    for (std::size_t i = 0; i < j; ++i) U()[tile_offset(i, j)] *= anew ? 0.0 : 1.0 / step;
     for (std::size_t i = j + 1; i < padded(); ++i) {
-        double& u = U_[tile_offset(j, i)];
+        double& u = U()[tile_offset(j, i)];
         u = std::clamp(u * step, -kLargestU, kLargestU);
     }
     for (std::size_t k = 0; k < outputs_; ++k) {
-        double& w = W_[k * padded() + j];
+        double& w = W()[k * padded() + j];
         w = std::clamp(w * step, -kLargestWeight, kLargestWeight);
     }
-    set_scale(j, scale);
+    set_scale(j, grown);
     // Rows can only lower it.
     const double at_most =
-        believed ? kLargestVariance : scaled_variance(counters_.unseen_variance, scale);
-    D_[j] = unseen ? at_most : std::min(D_[j] * factor * factor, at_most);
-    limit_[j] = limit_by_column(j);
+        believed ? kLargestVariance : scaled_variance(counters_.unseen_variance, grown);
+    D()[j] = unseen ? at_most : std::min(D()[j] * factor * factor, at_most);
+    limit()[j] = limit_by_column(j);
     for (std::size_t i = j + 1; i < dimension(); ++i)
-        if (!only_believed(i)) limit_[i] = std::min(limit_[i], limit_of_share(i, share(j, i)));
+        if (!only_believed(i)) limit()[i] = std::min(limit()[i], limit_of_share(i, share(j, i)));
 }
 
 void Filter::renew_feature(std::size_t j, double magnitude) {
     const std::size_t k = j + intercept_;
-    for (std::size_t i = 0; i < k; ++i) U_[tile_offset(i, k)] = 0.0;
-    for (std::size_t i = k + 1; i < padded(); ++i) U_[tile_offset(k, i)] = 0.0;
-    for (std::size_t o = 0; o < outputs_; ++o) W_[o * padded() + k] = 0.0;
+    for (std::size_t i = 0; i < k; ++i) U()[tile_offset(i, k)] = 0.0;
+    for (std::size_t i = k + 1; i < padded(); ++i) U()[tile_offset(k, i)] = 0.0;
+    for (std::size_t o = 0; o < outputs_; ++o) W()[o * padded() + k] = 0.0;
     set_scale(k, power_of_two_above(magnitude));
-    D_[k] = scaled_variance(prior_variance_, scale_[k]);
-    limit_[k] = limit_by_column(k);
+    D()[k] = scaled_variance(prior_variance_, scale()[k]);
+    limit()[k] = limit_by_column(k);
 }
 
 // The scale of a feature is known with its first value. Until then it is one that nearly any value
 // is larger than, and D may grow without limit: so does the variance of a feature never seen.
-void Filter::set_prior(const double* U, const double* D, const double* weights) {
+void Filter::set_prior(const double* prior_U, const double* prior_D, const double* weights) {
     const std::size_t d = dimension();
     for (std::size_t j = intercept_; j < d; ++j)
-        if (D[j] > 0.0) set_scale(j, kBelievedScale);
+        if (prior_D[j] > 0.0) set_scale(j, kBelievedScale);
     for (std::size_t j = 0; j < d; ++j) {
-        if (!(D[j] > 0.0)) continue;
-        D_[j] = D[j] * scale_[j] * scale_[j];
-        for (std::size_t i = 0; i < j; ++i)
-            U_[tile_offset(i, j)] = D[i] > 0.0 ? U[i * d + j] * (scale_[i] / scale_[j]) : 0.0;
+        if (!(prior_D[j] > 0.0)) continue;
+        D()[j] = prior_D[j] * scale()[j] * scale()[j];
+        for (std::size_t i = 0; i < j; ++i) {
+            double& u = U()[tile_offset(i, j)];
+            u = prior_D[i] > 0.0 ? prior_U[i * d + j] * (scale()[i] / scale()[j]) : 0.0;
+        }
         for (std::size_t k = 0; k < outputs_; ++k)
-            W_[k * padded() + j] = weights[k * d + j] * scale_[j];
-        limit_[j] = j < intercept_ ? limit_by_column(j) : kNoLimit;
+            W()[k * padded() + j] = weights[k * d + j] * scale()[j];
+        limit()[j] = j < intercept_ ? limit_by_column(j) : kNoLimit;
     }
 }
 
-void Filter::set_scale(std::size_t j, double scale) {
-    scale_[j] = scale;
-    inverse_scale_[j] = 1.0 / scale;
-    inverse_largest_[j] = 1.0 / largest(j);
+void Filter::set_scale(std::size_t j, double power) {
+    scale()[j] = power;
+    inverse_scale()[j] = 1.0 / power;
+    inverse_largest()[j] = 1.0 / largest(j);
 }
 
 // How uncertain forgetting may make a weight.
 double Filter::largest(std::size_t j) const {
-    if (scale_[j] == kSmallest) return kUnseen;
-    return std::max(cap_, kPriorSlack * scaled_variance(prior_variance_, scale_[j]));
+    if (scale()[j] == kSmallest) return kUnseen;
+    return std::max(cap_, kPriorSlack * scaled_variance(prior_variance_, scale()[j]));
 }
 
 double Filter::scaled_variance(double variance, double scale) const {
@@ -106,33 +108,36 @@ double Filter::scaled_variance(double variance, double scale) const {
 // u_ij is large, D_j may grow only as far as feature i allows, to largest_i / u_ij^2. Never below
 // what D_j is now: forgetting does not teach.
 double Filter::share(std::size_t i, std::size_t j) const {
-    const double u = U_[tile_offset(i, j)];
-    return u * u * inverse_largest_[i];
+    const double u = U()[tile_offset(i, j)];
+    return u * u * inverse_largest()[i];
 }
 
 double Filter::limit_of_share(std::size_t j, double share) const {
-    return std::max(1.0 / share, std::min(D_[j], largest(j)));
+    return std::max(1.0 / share, std::min(D()[j], largest(j)));
 }
 
 double Filter::limit_by_column(std::size_t j) const {
-    double most = inverse_largest_[j];  // u_jj = 1
+    double most = inverse_largest()[j];  // u_jj = 1
     const std::size_t diagonal = j - j % kTile;
-    const double* tile = U_.data() + tile_offset(0, j);
+    const double* tile = U() + tile_offset(0, j);
     for (std::size_t i = 0; i < diagonal; i += kTile, tile += kTile * kTile)
         for (std::size_t k = 0; k < kTile; ++k)
-            most = std::max(most, tile[k] * tile[k] * inverse_largest_[i + k]);
+            most = std::max(most, tile[k] * tile[k] * inverse_largest()[i + k]);
     for (std::size_t i = diagonal; i < j; ++i) most = std::max(most, share(i, j));
     return limit_of_share(j, most);
 }
 
 void Filter::refresh_limits() {
-    for (double& u : U_) u = std::clamp(u, -kLargestU, kLargestU);
-    for (double& w : W_) w = std::clamp(w, -kLargestWeight, kLargestWeight);
+    const auto bound = [](double* values, std::size_t n, double most) {
+        for (std::size_t i = 0; i < n; ++i) values[i] = std::clamp(values[i], -most, most);
+    };
+    bound(U(), upper_, kLargestU);
+    bound(W(), outputs_ * padded(), kLargestWeight);
     for (std::size_t j = 0; j < dimension(); ++j) {
         if (only_believed(j))  // as `unseen_variance`
-            D_[j] = std::min(D_[j], kLargestVariance * scale_[j] * scale_[j]);
+            D()[j] = std::min(D()[j], kLargestVariance * scale()[j] * scale()[j]);
         else
-            limit_[j] = limit_by_column(j);
+            limit()[j] = limit_by_column(j);
     }
     counters_.faded = 1.0;
 }

@@ -10,34 +10,29 @@
 
 namespace dfop {
 
-std::size_t Filter::memory_bytes() const {
-    std::size_t numbers = 0;
-    for (const Buffer* part : {&U_, &D_, &limit_, &W_, &scale_, &inverse_scale_, &inverse_largest_})
-        numbers += part->capacity();
-    return numbers * sizeof(double);
-}
+std::size_t Filter::memory_bytes() const { return numbers_.capacity() * sizeof(double); }
 
 void Filter::coefficients(double* coef, double* constant) const {
     for (std::size_t k = 0; k < outputs_; ++k) {
-        const double* w = W_.data() + k * padded();
-        constant[k] = intercept_ ? w[0] * inverse_scale_[0] : 0.0;
+        const double* w = W() + k * padded();
+        constant[k] = intercept_ ? w[0] * inverse_scale()[0] : 0.0;
         for (std::size_t j = 0; j < features_; ++j)
             coef[k * features_ + j] =
-                std::clamp(w[j + intercept_] * inverse_scale_[j + intercept_],
+                std::clamp(w[j + intercept_] * inverse_scale()[j + intercept_],
                            -std::numeric_limits<double>::max(), std::numeric_limits<double>::max());
     }
 }
 
 std::vector<double> Filter::variances() const {
     const std::size_t d = dimension();
-    std::vector<double> out(D_.begin(), D_.begin() + static_cast<std::ptrdiff_t>(d));
+    std::vector<double> out(D(), D() + d);
     for (std::size_t j = 0; j < d; ++j)
         for (std::size_t i = 0; i < j; ++i) {
-            const double u = U_[tile_offset(i, j)];
-            out[i] += u * u * D_[j];
+            const double u = U()[tile_offset(i, j)];
+            out[i] += u * u * D()[j];
         }
     for (std::size_t j = 0; j < d; ++j)
-        out[j] = std::min(out[j] / scale_[j] / scale_[j], std::numeric_limits<double>::max());
+        out[j] = std::min(out[j] / scale()[j] / scale()[j], std::numeric_limits<double>::max());
     return out;
 }
 
@@ -79,16 +74,16 @@ void Filter::pack(double* to) const {
     for (std::size_t j = 1; j < d; ++j)
         for (std::size_t i = 0; i < j; i += kTile) {
             const std::size_t count = std::min(kTile, j - i);
-            copy_tile(U_.data() + tile_offset(i, j), count, to);
+            copy_tile(U() + tile_offset(i, j), count, to);
             to += count;
         }
-    to = std::copy_n(D_.data(), d, to);
-    to = std::copy_n(limit_.data(), d, to);
-    for (std::size_t k = 0; k < outputs_; ++k) to = std::copy_n(W_.data() + k * padded(), d, to);
+    to = std::copy_n(D(), d, to);
+    to = std::copy_n(limit(), d, to);
+    for (std::size_t k = 0; k < outputs_; ++k) to = std::copy_n(W() + k * padded(), d, to);
     for (std::size_t j = 0; j < d; j += kExponents, ++to) {
         std::int16_t exponents[kExponents] = {};
         for (std::size_t i = 0; i < std::min(kExponents, d - j); ++i)
-            exponents[i] = exponent_of(scale_[j + i]);
+            exponents[i] = exponent_of(scale()[j + i]);
         std::memcpy(to, exponents, sizeof(double));
     }
     to[0] = counters_.faded, to[1] = counters_.unseen_variance, to[2] = limited_rows_;
@@ -103,18 +98,18 @@ void Filter::unpack(const double* from) {
     for (std::size_t j = 1; j < d; ++j)
         for (std::size_t i = 0; i < j; i += kTile) {
             const std::size_t count = std::min(kTile, j - i);
-            copy_tile(from, count, U_.data() + tile_offset(i, j));
+            copy_tile(from, count, U() + tile_offset(i, j));
             from += count;
         }
-    take(D_.data(), d);
-    take(limit_.data(), d);
-    for (std::size_t k = 0; k < outputs_; ++k) take(W_.data() + k * padded(), d);
+    take(D(), d);
+    take(limit(), d);
+    for (std::size_t k = 0; k < outputs_; ++k) take(W() + k * padded(), d);
     for (std::size_t j = 0; j < d; j += kExponents, ++from) {
         std::int16_t exponents[kExponents];
         std::memcpy(exponents, from, sizeof(double));
         for (std::size_t i = 0; i < std::min(kExponents, d - j); ++i)
-            if (const double scale = power_of(exponents[i]); scale != scale_[j + i])
-                set_scale(j + i, scale);
+            if (const double power = power_of(exponents[i]); power != scale()[j + i])
+                set_scale(j + i, power);
     }
     counters_.faded = from[0], counters_.unseen_variance = from[1], limited_rows_ = from[2];
 }
@@ -127,8 +122,8 @@ void Filter::check() const {
 void Filter::settle() {
     int exponent;
     for (std::size_t j = 0; j < dimension(); ++j) {
-        hold(std::frexp(scale_[j], &exponent) == 0.5, "scale: no power of two");
-        set_scale(j, scale_[j]);
+        hold(std::frexp(scale()[j], &exponent) == 0.5, "scale: no power of two");
+        set_scale(j, scale()[j]);
     }
 }
 

@@ -84,7 +84,8 @@ class DFOPClassifier(ClassifierMixin, Insight, Estimator):
     storage : int, optional
         Keep this many directions and a diagonal instead of the whole covariance: memory and time
         of d instead of its square, for thousands to millions of columns, dense or sparse. Needs a
-        given `forgetting`; 20 is a good start. None is exact. See the page on scale.
+        given `forgetting`; 20 is a good start. None is exact, but for the default on sparse rows of
+        more than 1,000 columns, which takes a sketch. See the page on scale.
     guarantee : bool, default=False
         With `storage`: keep frequent directions, which bound what they leave out
         (`storage_error_`), at several times the cost. `cap` has no part in it.

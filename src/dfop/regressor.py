@@ -92,7 +92,8 @@ class DFOPRegressor(RegressorMixin, Insight, Estimator):
     storage : int, optional
         Keep this many directions and a diagonal instead of the whole covariance: memory and time
         of d instead of its square, for thousands to millions of columns, dense or sparse. Needs a
-        given `forgetting`; 20 is a good start. None is exact. See the page on scale.
+        given `forgetting`; 20 is a good start. None is exact, but for the default on sparse rows of
+        more than 1,000 columns, which takes a sketch. See the page on scale.
     guarantee : bool, default=False
         With `storage`: keep frequent directions, which bound what they leave out
         (`storage_error_`), at several times the cost. `cap` has no part in it.
@@ -420,7 +421,8 @@ class DFOPRegressor(RegressorMixin, Insight, Estimator):
         ndarray of shape (n, 2) or (n, m, 2)
             Lower and upper ends.
         """
-        if not self._settings().monitored:
+        model = self._started()
+        if not (self._settings_for(X) if model is None else model.settings).monitored:
             raise no_monitor("predict_interval_then_learn")
         half_widths_at(np.zeros(len(COVERAGES)), coverage)  # refuse before learning
         runs = self._learn(X, y, sample_weight=sample_weight, discount=discount, time=time)

@@ -387,3 +387,13 @@ def test_it_is_shown_in_a_line():
     X = np.random.default_rng(0).normal(size=(50, 3))
     part = Information.from_data(X, X[:, 0], half_life("3d"), time=np.arange(50.0))
     assert repr(part) == "<Information of 50 rows with 3 columns, forgetting=half_life('3d')>"
+
+
+def test_parts_that_cannot_be_merged_say_in_what_they_differ():
+    X, y = np.ones((3, 2)), np.ones(3)
+    flat, column = (Information.from_data(X, some, 0.1) for some in (y, y[:, np.newaxis]))
+    with pytest.raises(ValueError, match=r"shape \(n,\) in one part and \(n, 1\) in the other"):
+        flat.then(column)
+    for nothing in ([], np.empty((0, 0)), pd.DataFrame([])):
+        with pytest.raises(ValueError, match="no columns"):
+            Information.from_data(nothing, [], 0.1)

@@ -11,7 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from dfop import DFOPRegressor, Keyed, ModelFileError, half_life, load, save, to_bytes
+from dfop import (
+    DFOPClassifier,
+    DFOPRegressor,
+    Information,
+    Keyed,
+    ModelFileError,
+    half_life,
+    load,
+    save,
+    to_bytes,
+)
 from dfop.files.container import pack, unpack
 
 
@@ -386,6 +396,54 @@ def test_bad_input_changes_nothing(bad, message):
             Keyed(DFOPRegressor(0.01)).partial_fit(*bad(key, X, y))
 
 
+@pytest.mark.parametrize("labels", [False, True])
+def test_a_first_call_that_the_shared_model_refuses_leaves_nothing_behind(labels):
+    """A model by the clock that is shared needs the times in order over all keys."""
+    design = (DFOPClassifier if labels else DFOPRegressor)(half_life("1h"))
+    y = ["a", "b"] if labels else [1.0, 2.0]
+    keyed, fresh = Keyed(design, shared=True), Keyed(design, shared=True)
+    with pytest.raises(ValueError, match="time runs backwards"):
+        keyed.partial_fit([1, 2], [[1.0], [2.0]], y, time=[10.0, 5.0])
+    assert len(keyed) == 0
+    with pytest.raises(ValueError, match="no row was learned"):
+        keyed.to_bytes()
+    rows = [[1.0, 0.0], [2.0, 1.0]]  # others than those refused, and keys of the other kind
+    for one in (keyed, fresh):
+        one.partial_fit(["x", "y"], rows, y, time=[10.0, 15.0])
+    assert keyed.to_bytes() == fresh.to_bytes()
+
+
+def test_a_prior_mean_that_does_not_fit_the_shared_model_leaves_nothing_behind():
+    shared = DFOPRegressor(0.01, prior_mean=[0.0, 1.0, 2.0])
+    keyed = Keyed(DFOPRegressor(0.01), shared=shared)
+    with pytest.raises(ValueError, match="prior_mean"):
+        keyed.partial_fit([1, 2], [[1.0], [2.0]], [1.0, 2.0])
+    keyed.partial_fit([1, 2], [[1.0, 0.0], [2.0, 1.0]], [1.0, 2.0])
+    assert keyed.n_features_in_ == 2
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_key_with_half_a_character_changes_nothing(shared):
+    half = chr(0xD800)  # what a broken decoder leaves of a character outside the first plane
+    _, X, y = stream(n=20)
+    keyed = Keyed(DFOPRegressor(0.01), shared=shared).partial_fit(["a"] * 20, X, y)
+    before = keyed.to_bytes()
+    for keys in (
+        ["a"] * 19 + [half],
+        np.array(["a"] * 19 + [half]),
+        ["ab\U0001f600"] * 19 + [half],
+    ):
+        for call in (keyed.partial_fit, keyed.predict_then_learn):
+            with pytest.raises(ValueError, match=r"row 19.*half a character"):
+                call(keys, X, -100 * y)
+        with pytest.raises(ValueError, match=r"row 19.*half a character"):
+            keyed.predict(keys, X)
+        with pytest.raises(ValueError, match=r"row 19.*half a character"):
+            keyed.predict_pending(keys, X, range(20))
+    assert keyed.to_bytes() == before
+    assert half not in keyed
+
+
 @pytest.mark.parametrize("names", [("a", "other"), ("a", "b", "more"), ("a",)])
 def test_columns_of_other_names_change_nothing(names):
     keyed = Keyed(DFOPRegressor(0.01))
@@ -412,10 +470,26 @@ def test_time_that_runs_backwards_within_a_key_changes_nothing():
     assert keyed.to_bytes() == before
 
 
-def test_sparse_rows_are_refused_with_a_remedy():
+def test_sparse_rows_are_refused_with_a_remedy_that_fits_their_columns():
     key, X, y = stream(n=20)
-    with pytest.raises(TypeError, match="toarray"):
-        Keyed(DFOPRegressor(0.01)).partial_fit(key, sparse.csr_array(X), y)
+    wide = sparse.csr_array((20, 2**18))
+    for fit in (
+        lambda rows: Keyed(DFOPRegressor(0.01)).partial_fit(key, rows, y),
+        lambda rows: Information.from_data(rows, y, 0.01),
+    ):
+        with pytest.raises(TypeError, match=r"4 columns.*X\.toarray\(\)"):
+            fit(sparse.csr_array(X))
+        with pytest.raises(TypeError, match=r"262144 columns.*storage=20") as refused:
+            fit(wide)
+        assert "toarray" not in str(refused.value)
+
+
+def test_what_is_no_list_of_keys_is_not_forgotten():
+    keyed = Keyed(DFOPRegressor(0.01)).partial_fit([1, 2], [[1.0], [2.0]], [1.0, 2.0])
+    for bad in (1, "a", np.array(1), [[1]], {"a"}):
+        with pytest.raises(ValueError, match="keys"):
+            keyed.forget(bad)
+    assert list(keyed.forget(iter([1]))) == [2]
 
 
 def test_keys_in_arrow_are_those_in_a_list():

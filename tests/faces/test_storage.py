@@ -300,3 +300,51 @@ def test_hashed_text_is_learned(rng):
         hasher.transform([None])
     with pytest.raises(ValueError, match="bits=40"):
         hashed(40)
+
+
+@pytest.mark.parametrize("kind", [DFOPRegressor, DFOPClassifier])
+@pytest.mark.parametrize("late", [False, True])
+def test_the_default_is_one_sketch_where_sparse_rows_are_wide(rng, kind, late):
+    X = sparse.random_array((300, 20_000), density=0.002, rng=rng, format="csr")
+    y = np.asarray(X @ rng.normal(size=20_000))
+    y = y if kind is DFOPRegressor else np.where(y > 0, "up", "down")
+    default, said = kind(), kind(forgetting=0.0003, storage=20)
+    for model in (default, said):
+        if late:
+            told = {} if kind is DFOPRegressor else {"classes": ["down", "up"]}
+            model.predict_pending(X[:99], keys=range(99), **told)
+            model.learn_pending(range(99), y[:99])
+        else:
+            model.partial_fit(X[:99], y[:99])
+    default = from_bytes(to_bytes(default))  # a file knows it, too
+    assert default.get_params()["forgetting"] == "auto"
+    assert default.get_params()["storage"] is None
+    for start in (99, 200):
+        rows, labels = X[start : start + 100], y[start : start + 100]
+        found = default.predict_then_learn(rows, labels)
+        assert np.array_equal(found, said.predict_then_learn(rows, labels))
+    assert np.array_equal(default.coef_, said.coef_)
+    default.set_params(threads=1)
+    with pytest.raises(ValueError, match="forgetting was changed"):
+        default.set_params(forgetting=0.1).predict(X)
+
+
+def test_a_default_on_wide_sparse_rows_says_what_it_does_not_have(rng):
+    X, y = text_rows(rng, n=30)
+    model = DFOPRegressor()
+    with pytest.raises(AttributeError, match="monitor"):
+        model.predict_interval_then_learn(X, y)
+    with pytest.raises(ValueError, match="lags=2 needs dense rows"):
+        DFOPRegressor(lags=2).partial_fit(X, y)
+    for given in ({"semi": True}, {"features": "rff"}, {"forgetting": "few"}):
+        with pytest.raises(ValueError, match=f"sparse with {D} columns"):
+            DFOPRegressor(**given).partial_fit(X, y)
+    assert model.ahead_then_learn(X, y).interval is None
+    assert not model.takes_time
+    with pytest.raises(AttributeError, match=r"no more than 1,000 columns"):
+        _ = model.experts_
+    with pytest.raises(AttributeError, match="a sketch does not count them"):
+        _ = model.limited_rows_
+    dense = DFOPRegressor().partial_fit(X[:, :50], y)
+    assert dense.experts_
+    assert dense.takes_time

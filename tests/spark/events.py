@@ -23,7 +23,12 @@ def records(seed, n=120, keys=4, text=False):
 
 
 def models_apart(events, forgetting, expire):
-    """Do the same with a learner per key, record by record."""
+    """Return what learners of each key predict, record by record, and which records they learn."""
+    return learners_apart(events, forgetting, expire)[:2]
+
+
+def learners_apart(events, forgetting, expire):
+    """Do the same with a learner per key, record by record; return the learners, too."""
     models, last, waiting = {}, {}, set()
     predicted, learned = np.full(len(events.keys), np.nan), np.zeros(len(events.keys), bool)
     for t, (key, kind, row) in enumerate(zip(events.keys, events.kinds, events.rows, strict=True)):
@@ -52,7 +57,7 @@ def models_apart(events, forgetting, expire):
             models[key].learn_pending([row], y)
             waiting.discard((key, row))
             learned[t] = True
-    return predicted, learned
+    return predicted, learned, models
 
 
 def as_frame(events):

@@ -1,7 +1,7 @@
 """A program on a small cluster, to be killed: ``killed_run.py FOLDER``.
 
-It learns a stored stream, then a stream of keys; ``FOLDER/phase`` says how far it is. Started again
-it goes on with what is not done.
+It learns a stored stream, then a stream of keys whose labels may come late and which expire;
+``FOLDER/phase`` says how far it is. Started again it goes on with what is not done.
 """
 
 import os
@@ -12,7 +12,10 @@ import numpy as np
 
 PARTS, ROWS, KEYS = 4, 3000, 20
 FEATURES = ["a", "b", "c"]
-SCHEMA = "a double, b double, c double, y double, t bigint, key bigint, at timestamp"
+SCHEMA = "a double, b double, c double, y double, t bigint"
+EVENTS = "a double, b double, y double, row string, shop bigint, at timestamp"
+HALF_LIFE, EXPIRE = "1d", "12h"
+PROBES = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])  # by which models are compared
 ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 
 
@@ -44,11 +47,14 @@ def learn_stored(spark, folder):
 
 
 def learn_stream(spark, folder):
+    from dfop import half_life
     from dfop.spark import learn_per_key, models
 
-    rows = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
-    ahead = learn_per_key(rows.parquet(str(folder / "in")), "key", FEATURES, "y", "at", 0.01,
-                          buckets=4)  # fmt: skip
+    rows = spark.readStream.schema(EVENTS).option("maxFilesPerTrigger", 1)
+    ahead = learn_per_key(
+        rows.parquet(str(folder / "events")).withWatermark("at", "1 minute"), "shop", ["a", "b"],
+        "y", "at", half_life(HALF_LIFE), row="row", expire=EXPIRE, buckets=4,
+    )  # fmt: skip
     query = (
         ahead.writeStream.option("checkpointLocation", str(folder / "state"))
         .trigger(availableNow=True)
@@ -56,10 +62,12 @@ def learn_stream(spark, folder):
     )
     query.awaitTermination()
     found = spark.read.parquet(str(folder / "out")).toPandas()
-    weights = {
-        str(key): some[key].coef_ for some in models(spark, str(folder / "state")) for key in some
+    found_models = {
+        str(key): some[key].predict(PROBES)
+        for some in models(spark, str(folder / "state"))
+        for key in some
     }
-    np.savez(folder / "weights.npz", **weights)
+    np.savez(folder / "models.npz", **found_models)
     found.to_parquet(folder / "written.parquet")
     (folder / "written.parquet").rename(folder / "found.parquet")
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dfop import DFOPRegressor, half_life
-from dfop.spark.bucket import COMPLETE, Bucket, Records
+from dfop.spark.bucket import COMPLETE, LABEL, WAITING, Bucket, Records
 from dfop.spark.processor import StreamDesign, check_settings
 
 
@@ -97,3 +97,19 @@ def test_models_of_other_settings_are_not_taken_over(changed, said):
     with pytest.raises(ValueError, match=f"{said}: give the old ones, or another checkpoint"):
         check_settings(DESIGN.settings(), now)
     check_settings(DESIGN.settings(), DESIGN.settings())
+
+
+@pytest.mark.parametrize("cut", [0, 3, 7])
+def test_rows_that_wait_are_counted_for_each_key(cut):
+    """The oldest of a key are given up, however many rows of other keys wait beside them."""
+    rng = np.random.default_rng(1)
+    keys = np.array([0, 1, 1, 1, 1, 0, 1, 1, 1, 1])
+    kinds = np.array([WAITING] * 5 + [LABEL] * 5)
+    rows = np.array(["a", "a", "b", "c", "d"] * 2, object)
+    events = Records(
+        keys, np.arange(10), kinds, rng.normal(size=(10, 2)), rng.normal(size=10), rows
+    )
+    bucket, learned = Bucket.new(DFOPRegressor(0.1, pending_limit=2), None), []
+    for part in np.split(np.arange(10), [cut]):
+        learned += bucket.take(events.part(part))[1].tolist()
+    assert learned == [False] * 5 + [True, False, False, True, True]

@@ -83,6 +83,37 @@ def test_models_apart_bit_for_bit_also_after_a_restart(spark, tmp_path):
         run(changed, tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [({"features": ["a"]}, "features was a, b and is a"), ({"buckets": 9}, "fewer buckets than 9")],
+)
+def test_other_settings_are_refused_by_buckets_that_had_no_row_yet(spark, tmp_path, changed, said):
+    """A micro-batch of keys whose buckets are new must not mix two designs in a checkpoint."""
+    events = records(5, n=40, keys=1, text=True)
+    frame = as_frame(events)
+    asked = {**COLUMNS, "forgetting": 0.05, "row": "row", "buckets": 4}
+    write(frame, tmp_path / "in", [0, 40])
+    run(learn_per_key(source(spark, tmp_path / "in"), **asked), tmp_path)
+    before = {key: some[key].coef_ for some in models(spark, str(tmp_path / "state"))
+              for key in some}  # fmt: skip
+    assert list(before) == ["shop 0"]
+    hashed = spark.createDataFrame([(f"shop {k}",) for k in range(50)], ["shop"])
+    of = hashed.selectExpr("shop", "pmod(xxhash64(shop), 4) four", "pmod(xxhash64(shop), 9) nine")
+    buckets = {row.shop: (row.four, row.nine) for row in of.collect()}
+    mine = buckets["shop 0"]
+    frame["shop"] = next(shop for shop, (four, nine) in buckets.items()
+                         if four != mine[0] and nine > 3)  # fmt: skip
+    write(frame, tmp_path / "in", [0, 40])
+    (tmp_path / "in" / "000000.parquet").rename(tmp_path / "in" / "more.parquet")
+    with pytest.raises(StreamingQueryException, match=said):
+        run(learn_per_key(source(spark, tmp_path / "in"), **{**asked, **changed}), tmp_path)
+    run(learn_per_key(source(spark, tmp_path / "in"), **asked), tmp_path)  # the old ones go on
+    after = {key: some[key].coef_ for some in models(spark, str(tmp_path / "state"))
+             for key in some}  # fmt: skip
+    assert len(after) == 2
+    np.testing.assert_array_equal(after["shop 0"], before["shop 0"])
+
+
 def test_what_cannot_be_is_refused_before_the_query_starts(spark, tmp_path):
     (tmp_path / "in").mkdir()
     good = source(spark, tmp_path / "in")
@@ -95,6 +126,8 @@ def test_what_cannot_be_is_refused_before_the_query_starts(spark, tmp_path):
         (good, {"time": "a"}, "'a' is double: it must be a timestamp"),
         (good, {"forgetting": "auto"}, "half a megabyte"),
         (good, {"buckets": 0}, "buckets=0"),
+        (good, {"forgetting": "few", "row": "row"}, "late labels"),
+        (good, {"pending_limit": 0}, "pending_limit=0"),
         (plain, {"expire": "3d"}, "withWatermark"),
         (spark.createDataFrame([], SCHEMA), {}, "no stream"),
     ]

@@ -31,6 +31,28 @@ def test_models_of_all_kinds_predict_as_they_do_here(spark):
     np.testing.assert_array_equal(found["prediction"], expected)
 
 
+def test_a_stream_is_predicted_as_a_table_is(spark, tmp_path):
+    frame = stream(200)
+    frame["town"] = np.where(frame["a"] > 0, "Oslo", "Lima")
+    model = DFOPRegressor().fit(frame[["a", "b", "town"]][:100], frame["y"][:100])
+    for part in range(2):
+        (tmp_path / "in").mkdir(exist_ok=True)
+        some = frame[["town", "t", "b", "a"]][part * 100 : (part + 1) * 100]
+        some.to_parquet(tmp_path / "in" / f"{part}.parquet")
+    rows = spark.readStream.schema("town string, t bigint, b double, a double")
+    given = rows.option("maxFilesPerTrigger", 1).parquet(str(tmp_path / "in"))
+    query = (
+        transform(given, model)
+        .writeStream.option("checkpointLocation", str(tmp_path / "state"))
+        .trigger(availableNow=True)
+        .start(str(tmp_path / "out"))
+    )
+    query.awaitTermination()
+    found = spark.read.parquet(str(tmp_path / "out")).toPandas().sort_values("t")
+    expected = model.predict(frame[["a", "b", "town"]])
+    np.testing.assert_array_equal(found["prediction"], expected)
+
+
 def test_what_cannot_be_predicted_is_refused(spark):
     table = spark.createDataFrame(pd.DataFrame({"a": [1.0], "z": [2.0]}))
     nameless = DFOPRegressor(0.01).fit([[1.0]], [1.0])

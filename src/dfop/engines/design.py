@@ -32,6 +32,8 @@ FEW_FORGETTING, FEW_WALKS = (0.0, 3e-2), (1e-2, 1.0)
 """Of the few linear filters of a model per key: the four that were worth most (`make few`)."""
 SKETCHED = 1000
 """Columns above which sketches stand for the linear filters, which cost the square of them."""
+SPARSE_FORGETTING, SPARSE_DIRECTIONS = 3e-4, 20
+"""Of the one sketch that sparse rows of more columns have (`make sketch`)."""
 CURVED_FORGETTING = (3e-3, 3e-4)
 SPARSE_NUMBER_WALKS = (1e-3,)
 

@@ -97,6 +97,8 @@ def rebuild(document: dict[str, Any], tensors: Tensors) -> Any:
     parameters = read_parameters(kind, {**document["parameters"], **arrays})
     settings = Settings.of(**parameters)
     face = class_of(kind)(**parameters)
+    if document["columns"].get("sparse") is not None and settings.storage is None:
+        settings = settings.for_wide_sparse_rows()
     target = read_target(kind, document["target"], settings)
     model = Model(settings, target, by_name=kind.startswith("river."))
     read_columns(model, document["columns"], reading)

@@ -91,7 +91,10 @@ def bank_of(model: Model | None, what: str) -> Bank:
     if model is None or model.engine is None:
         raise AttributeError(f"{what} is known once a row was learned")
     if not isinstance(model.engine, Bank):
-        raise AttributeError(f'{what} needs the automatic learner: forgetting="auto"')
+        raise AttributeError(
+            f'{what} needs the automatic learner: forgetting="auto", and where rows are sparse no '
+            "more than 1,000 columns"
+        )
     return model.engine
 
 

@@ -44,7 +44,10 @@ class Insight:
         if model is None or model.engine is None:
             raise AttributeError("limited_rows_ is known once a row was learned")
         if not isinstance(model.engine, Filter):
-            raise AttributeError("limited_rows_ is of a single filter; experts_ tell theirs")
+            where = "experts_ tell theirs"
+            if model.settings.storage is not None:
+                where = "a sketch does not count them: leave out storage= to have them counted"
+            raise AttributeError(f"limited_rows_ is of a single exact filter; {where}")
         return model.engine.limited_rows
 
     @property

@@ -31,6 +31,7 @@ from .late import check_none, forget_late, learn_late
 from .model import Model, Run
 from .opening import Target
 from .settings import Settings, settings_of
+from .sparse_rows import WIDEST_DENSE
 
 Array = NDArray[np.float64]
 
@@ -123,7 +124,9 @@ class Estimator(BaseEstimator):
     @property
     def takes_time(self) -> bool:
         """Whether rows may come with their time: to forget by the clock, or for alarms."""
-        return self.needs_time or self._settings().monitored
+        model: Model | None = self.__dict__.get("_model")
+        settings = self._settings() if model is None else model.settings
+        return self.needs_time or settings.monitored
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, see scikit-learn; the next call checks them.
@@ -169,8 +172,14 @@ class Estimator(BaseEstimator):
 
     def _open(self, X: Any, y: Any) -> tuple[Model, Batch | SparseBatch]:
         """Make a model for its first rows; it is not yet this one's."""
-        model = Model(self._settings(), self._new_target(y))
+        model = Model(self._settings_for(X), self._new_target(y))
         return model, sparse_batch(X) if is_sparse(X) else first_batch(X)
+
+    def _settings_for(self, X: Any) -> Settings:
+        """Return what a model is made with if these are its first rows."""
+        settings = self._settings()
+        wide = is_sparse(X) and X.ndim == 2 and X.shape[1] > WIDEST_DENSE
+        return settings.for_wide_sparse_rows() if wide else settings
 
     def _keep(self, model: Model) -> None:
         self.__dict__.update(_made_with=self._parameters(), _model=model)  # both at once

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ Array = NDArray[np.float64]
 
 _NOTHING: Array = np.empty(0)
 _GONE = -1
-"""What a store says of a late label whose model is not there any more."""
+"""In place of an entry, and what a store says of a late label: the model is not there any more."""
 
 
 class Placed(NamedTuple):
@@ -60,14 +61,32 @@ class LateRows:
     Parameters
     ----------
     limit : int
-        How many may wait; the oldest are given up beyond it.
+        How many of a key may wait, as of a model of its own; its oldest are given up beyond it.
     """
 
     def __init__(self, limit: int) -> None:
         self.limit, self.expired = limit, 0
         self.rows: dict[Key, LateRow] = {}
-        self._of_ticket: dict[float, dict[Key, None]] = {}
-        """Names of rows that a bank made something of, by their model."""
+        self._of: dict[int, dict[Key, None]] = {}
+        """Names of the rows of each entry, oldest first; of models that are gone at `_GONE`."""
+
+    def restore(self, rows: dict[Key, LateRow], expired: int) -> None:
+        """Go on with the rows of a file."""
+        self.expired = expired
+        for name, row in rows.items():
+            self._add(name, row)
+
+    def _add(self, name: Key, row: LateRow) -> None:
+        self.rows[name] = row
+        self._of.setdefault(row.entry, {})[name] = None
+
+    def _take(self, name: Key) -> LateRow:
+        row = self.rows.pop(name)
+        of_entry = self._of[row.entry]
+        del of_entry[name]
+        if not of_entry:
+            del self._of[row.entry]
+        return row
 
     def check_new(self, names: Keys) -> None:
         """Refuse names that are taken."""
@@ -96,31 +115,20 @@ class LateRows:
         entries = placed.entries.tolist()
         for t, name in enumerate(names):
             row = LateRow(entries[t], X[t].copy(), ahead[t], stamps[t], tickets[t], of_rows[t])
-            self.rows[name] = row
-        if store.most_made:
-            self._index(names)
-        if len(self.rows) > self.limit:
-            many = len(self.rows) - self.limit
-            self.forget(store, list(self.rows)[:many])
+            self._set_aside(row)
+            self._add(name, row)
+        for entry in {_GONE, *entries}:
+            of_entry = self._of.get(entry, {})
+            many = max(len(of_entry) - self.limit, 0)
+            self.forget(store, list(islice(of_entry, many)))
             self.expired += many
 
-    def restore(self, rows: dict[Key, LateRow]) -> None:
-        """Let the rows of a file wait."""
-        self.rows = rows
-        self._index([name for name, row in rows.items() if len(row.made)])
-
-    def _index(self, names: Keys) -> None:
-        for name in names:
-            self._of_ticket.setdefault(self.rows[name].ticket, {})[name] = None
-
-    def _take(self, name: Key) -> LateRow:
-        row = self.rows.pop(name)
-        if self._of_ticket and row.ticket in self._of_ticket:
-            alike = self._of_ticket[row.ticket]
-            alike.pop(name, None)
-            if not alike:
-                del self._of_ticket[row.ticket]
-        return row
+    def _set_aside(self, new: LateRow) -> None:
+        """Take rows from an entry whose model is gone: they must not count as those of the new."""
+        of_entry = self._of.get(new.entry, {})
+        while of_entry and (old := self.rows[name := next(iter(of_entry))]).ticket != new.ticket:
+            del of_entry[name]
+            self._add(name, old._replace(entry=_GONE))
 
     def coded(self, names: Keys, width: int) -> Array:
         """Return rows that wait with so many columns: those that came after a row are 0."""
@@ -139,19 +147,18 @@ class LateRows:
             if told == _GONE:
                 self.expired += 1
             elif told > 0:
-                self._remake(store, row.ticket, width, most_remade(told))
+                self._remake(store, row.entry, width, most_remade(told))
 
-    def _remake(self, store: KeyedStore, ticket: float, width: int, most: int) -> None:
+    def _remake(self, store: KeyedStore, entry: int, width: int, most: int) -> None:
         """Let a model with twice as many labels predict its oldest rows that wait once more."""
-        names = list(self._of_ticket.get(ticket, ()))[:most]
+        names = list(islice(self._of.get(entry, ()), most))
         for name, x in zip(names, self.coded(names, width), strict=True):
-            row = self.rows[name]
-            store.remake(row.entry, x, row.made)
+            store.remake(entry, x, self.rows[name].made)
 
     def forget_of(self, store: KeyedStore, entries: NDArray[np.int64]) -> None:
         """Stop waiting for labels of these models."""
-        gone = set(entries.tolist())
-        self.forget(store, [name for name, row in self.rows.items() if row.entry in gone])
+        known = set(entries.tolist()) & self._of.keys() - {_GONE}  # also that of an unknown key
+        self.forget(store, [name for entry in known for name in self._of[entry]])
 
     def forget(self, store: KeyedStore, names: Keys) -> None:
         """Stop waiting."""

@@ -45,7 +45,11 @@ def merged_targets(a: Target, b: Target) -> tuple[Target, list[int]]:
     """Return the target of both, and where the outputs of b stand among its outputs."""
     if isinstance(a, NumberTarget) and isinstance(b, NumberTarget):
         if (a.flat, a.outputs) != (b.flat, b.outputs):
-            raise ValueError(f"y has {a.outputs} outputs in one part and {b.outputs} in the other")
+            shapes = ["(n,)" if part.flat else f"(n, {part.outputs})" for part in (a, b)]
+            raise ValueError(
+                f"y has outputs of the shape {shapes[0]} in one part and {shapes[1]} in the other: "
+                "give all parts the same"
+            )
         return a, list(range(a.outputs))
     if not (isinstance(a, LabelTarget) and isinstance(b, LabelTarget)):
         raise ValueError("y are labels in one part and numbers in the other")

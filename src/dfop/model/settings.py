@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
 
 from dfop.engines import is_bank
+from dfop.engines.design import SPARSE_DIRECTIONS, SPARSE_FORGETTING
 from dfop.engines.prior import Prior, checked_covariance, checked_mean
-from dfop.forgetting import Automatic, ByClock, Few, Forgetting, as_rule, seconds_of
+from dfop.forgetting import Automatic, ByClock, ByRows, Few, Forgetting, as_rule, seconds_of
 from dfop.rows.weights import RowTimes, RowWeights, constant_weights
 
 
@@ -110,6 +111,7 @@ class Settings:
         object.__setattr__(self, "prior", prior)
         object.__setattr__(self, "pace", Automatic() if several else self.rule)
         object.__setattr__(self, "unweighted", constant_weights(self.pace))
+        object.__setattr__(self, "given", self)
 
     several_experts: ClassVar[bool]
     """Whether the engine is a bank."""
@@ -121,6 +123,29 @@ class Settings:
     """The rule by which rows are weighted: a bank's experts have each their own."""
     unweighted: ClassVar[RowWeights | RowTimes | None]
     """What rows weigh of which nothing is said; None where their time must be."""
+    given: ClassVar[Settings]
+    """What the user gave, where sparse rows have made a sketch of the default."""
+
+    def for_wide_sparse_rows(self) -> Settings:
+        """Return what is meant where sparse rows have more columns than are made dense.
+
+        The default is then one sketch: its bank would keep the rows' squares, and has no way to
+        go by their non-zeros. All else stays as it is, and is refused with its rows.
+
+        Examples
+        --------
+        >>> sketch = Settings.of(forgetting="auto").for_wide_sparse_rows()
+        >>> sketch.rule, sketch.storage
+        (ByRows(mu=0.0003), 20)
+        """
+        plain = isinstance(self.features, str) and self.features in ("auto", "linear")
+        automatic = isinstance(self.rule, Automatic) and not isinstance(self.rule, Few)
+        if not (plain and automatic) or self.experts is not None or self.semi:
+            return self
+        sketch = replace(self, rule=ByRows(SPARSE_FORGETTING), storage=SPARSE_DIRECTIONS,
+                         monitor=False)  # fmt: skip
+        object.__setattr__(sketch, "given", self)
+        return sketch
 
     @property
     def largest_prior(self) -> float | None:
@@ -139,7 +164,7 @@ class Settings:
         for field in fields(self):
             if field.name == "threads":
                 continue
-            before, after = getattr(self, field.name), getattr(now, field.name)
+            before, after = getattr(self.given, field.name), getattr(now, field.name)
             if before is not after and before != after:
                 name = "forgetting" if field.name == "rule" else field.name
                 raise ValueError(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dfop.forgetting import Automatic
 from dfop.rows.batch import Batch
 from dfop.rows.numbers_only import refuse_all_but_numbers
 from dfop.rows.sparse import SparseBatch
+from dfop.rows.tables import MADE_DENSE
 
 from .settings import Settings
 
-WIDEST_DENSE = 1000
+WIDEST_DENSE = MADE_DENSE
 """Columns up to which sparse rows are made dense where a model has no `storage`."""
 DENSE_ROWS = 1024
 """How many of them are dense at a time."""
@@ -35,7 +37,12 @@ def as_taken(batch: Batch | SparseBatch, settings: Settings, sparse: bool) -> Ba
         return batch
     if batch.width > WIDEST_DENSE:
         remedy = "this one began with dense rows: give such, or start anew"
-        if settings.storage is None:
+        if settings.storage is None and isinstance(settings.rule, Automatic):
+            remedy = (
+                "the default takes a sketch without features=, semi= and experts=; or give "
+                "forgetting=0.0003, storage=20"
+            )
+        elif settings.storage is None:
             remedy = "give a forgetting and storage=, such as forgetting=0.0001, storage=20"
         raise ValueError(
             f"X is sparse with {batch.width} columns, and a model without storage= keeps the "

@@ -16,6 +16,8 @@ def hashed(bits: int = 18) -> Any:
     word came, with a sign by its hash, divided by the row's length. It learns nothing, so rows can
     come one by one, in any order, on any machine.
 
+    A data frame is refused: give it one of its columns. No texts are no rows.
+
     Parameters
     ----------
     bits : int, default=18
@@ -39,9 +41,9 @@ def hashed(bits: int = 18) -> Any:
     """
     if isinstance(bits, bool) or not isinstance(bits, int) or not 1 <= bits <= 30:
         raise ValueError(f"bits={bits!r} must be a whole number from 1 to 30: 2**bits columns")
-    from sklearn.feature_extraction.text import HashingVectorizer  # slow to load
+    from .hashing_vectorizer import TextHasher  # slow to load
 
-    return HashingVectorizer(n_features=2**bits, analyzer=tokens)
+    return TextHasher(n_features=2**bits, analyzer=tokens)
 
 
 def tokens(text: str | Iterable[str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,8 +23,8 @@ class KeyArray(NamedTuple):
         return shown(self.values[row]) if self.text else str(self.values[row])
 
 
-def read_keys(keys: Any, n: int) -> KeyArray:
-    """Return the keys of n rows; refuse missing ones and kinds that are mixed.
+def read_keys(keys: Any, n: int | None) -> KeyArray:
+    """Return the keys of n rows (None: of any number); refuse missing ones and mixed kinds.
 
     Examples
     --------
@@ -36,14 +37,15 @@ def read_keys(keys: Any, n: int) -> KeyArray:
     """
     refuse_masked(keys, "keys", "give every row its key, or drop the row")
     array = keys if isinstance(keys, np.ndarray) else _cells(keys)
-    if array.shape != (n,):
-        raise ValueError(f"keys has shape {array.shape} but there are {n} rows: give one per row")
+    if array.ndim != 1 or (n is not None and len(array) != n):
+        rows = "" if n is None else f" but there are {n} rows"
+        raise ValueError(f"keys has shape {array.shape}{rows}: give one per row")
     if array.dtype.kind in "iu":
         if array.dtype == np.uint64 and n and array.max() > np.uint64(2**63 - 1):
             raise ValueError("keys has a number of 2**63 or more: give it as text")
         return KeyArray(np.ascontiguousarray(array, np.int64), False)
     if array.dtype.kind in "UT":
-        return KeyArray(array.tolist(), True)
+        return _of_texts(array.tolist())
     if array.dtype.kind == "f":
         _refuse_fractions(array)
     return _of_objects(array)
@@ -93,8 +95,22 @@ def _of_objects(array: NDArray[Any]) -> KeyArray:
             f"keys has {shown(key)} at row {row}, which is no key: give whole numbers or texts"
         )
     if texts:
-        return KeyArray(cells, True)
+        return _of_texts(cells)
     try:
         return KeyArray(np.array(cells, np.int64), False)
     except OverflowError:
         raise ValueError("keys has a number of 2**63 or more: give it as text") from None
+
+
+def _of_texts(texts: list[str]) -> KeyArray:
+    """Refuse texts with half a character, which the compiled store does not take."""
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError as error:
+        ends = accumulate(map(len, texts))
+        row = next(t for t, end in enumerate(ends) if end > error.start)
+        raise ValueError(
+            f"keys has {shown(texts[row])} at row {row}, with half a character (a lone surrogate): "
+            'mend how the text was read, or give key.encode("utf-8", "replace").decode()'
+        ) from None
+    return KeyArray(texts, True)

@@ -32,6 +32,9 @@ from .checks import (
 )
 from .sparse import SparseBatch, sparse_batch
 
+MADE_DENSE = 1000
+"""Columns up to which sparse rows are small when they are made dense."""
+
 
 def as_batch(X: Any) -> Batch:
     """Make a batch of rows, whatever they come in.
@@ -82,6 +85,8 @@ def as_batch(X: Any) -> Batch:
 
 def first_batch(X: Any) -> Batch:
     """Read the first rows; their columns have names only if all are text."""
+    if is_sparse(X):
+        _refuse_sparse(X)
     batch = as_batch(X)
     if batch.names is None or isinstance(X, Batch):
         return batch
@@ -91,6 +96,18 @@ def first_batch(X: Any) -> Batch:
         names = getattr(probe, "feature_names_in_", None)
         return replace(batch, names=None if names is None else tuple(map(str, names)))
     return batch
+
+
+def _refuse_sparse(X: Any) -> NoReturn:
+    remedy = "give X.toarray()"
+    if X.shape[-1] > MADE_DENSE:
+        remedy = (
+            "fewer of them as dense rows (a hash of few bits: hashed(bits=8)), or all of them to "
+            "one DFOPRegressor or DFOPClassifier with storage=20"
+        )
+    raise TypeError(
+        f"X is sparse with {X.shape[-1]} columns, and dense rows are needed here: {remedy}"
+    )
 
 
 def _refuse_equal_names(names: tuple[Any, ...]) -> None:

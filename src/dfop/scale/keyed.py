@@ -70,7 +70,8 @@ class Keyed(KeyedPending):
     expired_ : int
         How many keys were idle for too long.
     expired_rows_ : int
-        How many rows waited for a label that came when the key's model was gone, or were too many.
+        How many rows waited for a label that came when the key's model was gone, or were too many
+        (more than `pending_limit` of a key).
     memory_bytes_ : int
         What the models take now.
     bytes_per_key_ : int
@@ -136,7 +137,8 @@ class Keyed(KeyedPending):
         y : array-like of shape (n,) or (n, m)
             The targets; labels of shape (n,).
         time : array-like of shape (n,), optional
-            Time of each row, for a rule by the clock; it must not run backwards within a key.
+            Time of each row, for a rule by the clock; it must not run backwards within a key, nor
+            over all keys where a shared model goes by the clock.
         classes : array-like, optional
             All labels there are, in the first call, where its `y` may not hold them all; "open" if
             any may come later, up to `max_classes`. Then a key that has learned no label predicts
@@ -345,8 +347,7 @@ class Keyed(KeyedPending):
         models.two_combinations = parts["two_combinations"]
         models.restore(parts["coder"], parts["names"], parts["text"], parts["state"])
         models.zoned = parts["zoned"]
-        waiting, models.late.expired = parts["late"]
-        models.late.restore(waiting)
+        models.late.restore(*parts["late"])
         return keyed
 
 

@@ -174,11 +174,13 @@ class KeyedModels:
 
     @contextmanager
     def _undoing(self) -> Iterator[None]:
-        """Take back what the coder has learned of rows that are refused."""
+        """Take back what rows that are refused have changed: the coder, and a store just opened."""
+        before = self.store, self.targets, self.width, self.names
         try:
             yield
         except BaseException:
             self.coder.rollback()
+            self.store, self.targets, self.width, self.names = before
             raise
 
     def arrive(self, keys: KeyArray, batch: Batch, rows: Keys, time: Any, classes: Any) -> Shown:

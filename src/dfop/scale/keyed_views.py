@@ -98,7 +98,7 @@ class KeyedViews:
         with self._lock:
             models = self._models
             store = models.known()
-            names = read_keys(keys, len(keys))
+            names = read_keys(keys, None)
             models.check_kind(names)
             if models.late.rows:
                 models.late.forget_of(store, find(store, names.values))
@@ -165,7 +165,7 @@ class KeyedViews:
 
     @property
     def expired_rows_(self) -> int:
-        """How many rows waited too long for their label."""
+        """How many rows waited for a label whose model was gone, or were too many of their key."""
         return self._models.late.expired
 
     @property

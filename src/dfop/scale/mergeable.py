@@ -25,6 +25,11 @@ def rows_of(X: Any) -> Batch:
     if shape[0] == 0:
         names = list(getattr(X, "columns", ()))
         d = np.shape(X)[1] if np.ndim(X) == 2 else 0
+        if d == 0:
+            raise ValueError(
+                "X has no rows and no columns: a part without rows is merged by its columns, give "
+                "np.empty((0, columns))"
+            )
         named = names and all(isinstance(name, str) for name in names)
         return Batch(np.zeros((0, d)), False, names=tuple(names) if named else None)
     batch = first_batch(X)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import reduce
 from typing import Any
 
+import numpy as np
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as sql
@@ -37,6 +38,7 @@ def learn_per_key(
     fit_intercept: bool = True,
     prior_variance: float | None = None,
     cap: float | None = 1e6,
+    pending_limit: int = 100_000,
 ) -> DataFrame:
     """Predict every row of a stream with the model of its key, then let that learn it.
 
@@ -69,6 +71,9 @@ def learn_per_key(
         hundred keys in each are good. It cannot be changed later.
     fit_intercept, prior_variance, cap
         As in `DFOPRegressor`.
+    pending_limit : int, default=100000
+        How many rows of a key may wait for their target; its oldest are given up beyond it, and a
+        target that comes for one of them is not learned.
 
     Returns
     -------
@@ -96,14 +101,18 @@ def learn_per_key(
     if isinstance(buckets, bool) or not isinstance(buckets, int) or buckets < 1:
         raise ValueError(f"buckets={buckets!r} must be a whole number from 1 on")
     idle = None if expire is None else round(seconds_of(expire) * 1e6)
-    parameters = {"fit_intercept": fit_intercept, "prior_variance": prior_variance, "cap": cap}
+    parameters = {
+        "fit_intercept": fit_intercept, "prior_variance": prior_variance, "cap": cap,
+        "pending_limit": pending_limit,
+    }  # fmt: skip
     whole = isinstance(stream.schema[key].dataType, sql.IntegralType)
     design = StreamDesign(key, target, columns, whole, forgetting, idle, buckets, parameters)
-    Keyed(design.model())  # refuses a design that has no models by key
+    _check_design(design, waits=row is not None)
     records = _records(stream, key, row, time, target, columns, buckets)
     mode = "None" if expire is None else "EventTime"
+    every = stream.sparkSession.range(buckets).toDF("bucket").groupBy("bucket")
     out = records.groupBy("bucket").transformWithStateInPandas(
-        LearnBucket(design), _OUTPUT, "Append", mode
+        LearnBucket(design), _OUTPUT, "Append", mode, initialState=every
     )
     shown = [
         F.col("key").cast(stream.schema[key].dataType).alias(key),
@@ -139,7 +148,7 @@ def models(spark: SparkSession, checkpoint: str) -> Iterator[Keyed]:
     {'Lima': DFOPRegressor(forgetting=0.01), 'Oslo': DFOPRegressor(forgetting=0.01)}
     """
     found = spark.read.format("statestore").option("stateVarName", STATE).load(checkpoint)
-    for row in found.select("value.models").toLocalIterator():
+    for row in found.select("value.models").where("models is not null").toLocalIterator():
         yield Keyed.from_bytes(bytes(row.models))
 
 
@@ -159,6 +168,14 @@ def _check_stream(stream: DataFrame, expire: Any, time: str) -> None:
             f"expire needs to know how late rows may be: stream.withWatermark({time!r}, '1 hour') "
             "comes before"
         )
+
+
+def _check_design(design: StreamDesign, *, waits: bool) -> None:
+    """Refuse a design that has no models by key, or none whose rows can wait."""
+    keyed = Keyed(design.model())
+    if waits:
+        told = {"time": np.zeros(1, "M8[us]")} if keyed.model.needs_time else {}
+        keyed.predict_pending([0], np.zeros((1, len(design.features))), [0], **told)
 
 
 def _check_kinds(

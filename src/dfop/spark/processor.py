@@ -116,6 +116,12 @@ class LearnBucket(StatefulProcessor):
         out["prediction"], out["learned"] = predicted, learned
         yield out
 
+    def handleInitialState(  # noqa: N802
+        self, key: Any, initialState: Any, timerValues: TimerValues
+    ) -> None:
+        """Write the settings to every bucket: a later start with others finds them in any."""
+        self._save(Bucket.new(self.design.model(), self.design.expire), 0)
+
     def handleExpiredTimer(  # noqa: N802
         self, key: Any, timerValues: TimerValues, expiredTimerInfo: ExpiredTimerInfo
     ) -> Iterator[Any]:
@@ -131,21 +137,27 @@ class LearnBucket(StatefulProcessor):
     def _load(self) -> tuple[Bucket, int]:
         found = self.state.get()
         if found is None:
-            return Bucket.new(self.design.model(), self.design.expire), 0
+            raise ValueError(
+                "the checkpoint was made with other settings, it has fewer buckets than "
+                f"{self.design.buckets}: give the old ones, or another checkpointLocation"
+            )
         settings, models, last, timer = found
         check_settings(json.loads(settings), self.design.settings())
+        if models is None:  # no key yet, or none any more
+            return Bucket.new(self.design.model(), self.design.expire), 0
         return Bucket.load(bytes(models), last, self.design.expire), timer
 
     def _save(self, bucket: Bucket, timer: int) -> None:
+        settings = json.dumps(self.design.settings())
         if not bucket.last:
-            self.state.clear()
+            self.state.update((settings, None, None, 0))
             return
         if (
             bucket.expire is not None and not timer
         ):  # one for all keys: it is set again when it fires
             timer = (min(bucket.last.values()) + bucket.expire) // 1000 + 1
             self.handle.registerTimer(timer)
-        self.state.update((json.dumps(self.design.settings()), *bucket.dump(), timer))
+        self.state.update((settings, *bucket.dump(), timer))
 
 
 def check_settings(before: dict[str, str], now: dict[str, str]) -> None:
