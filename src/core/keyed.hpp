@@ -94,7 +94,7 @@ public:
     // the label is not learned.
     static constexpr std::int64_t kGone = -1;
     std::int64_t learn_late(std::int64_t entry, const double* x, const double* y, double stamp,
-                    double ticket, KeyedModel::MadeOfRow made);
+                            double ticket, KeyedModel::MadeOfRow made);
     void remake(std::int64_t entry, const double* x, KeyedModel::MadeOfRow made);
     void forget_late(std::int64_t entry, double ticket);
 
