@@ -318,7 +318,12 @@ void Interactions::add_outputs(std::size_t count) {
 
 void Interactions::add_target(const TargetDesign& target) {
     outputs_.push_back(target.outputs);
-    if (outputs_.size() <= kMostTargets) targets_.emplace_back(target, features_, intercept_, cap_);
+    if (outputs_.size() > kMostTargets) return;
+    // For a number that joins before the first label, time has passed as for the others.
+    if (!targets_.empty() && target.coding == Coding::number)
+        targets_.push_back(targets_.front());
+    else
+        targets_.emplace_back(target, features_, intercept_, cap_);
 }
 
 void Interactions::drop_first_target() {

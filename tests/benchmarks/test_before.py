@@ -17,10 +17,10 @@ import before  # noqa: E402
 
 @pytest.mark.parametrize(
     ("columns", "classes", "limit"),
-    [(5, 0, 1.05), (20, 2, 1.05), (20, 5, 1.2), (60, 5, 1.2), (10, 26, 1.3), (60, 2, None)],
+    [(5, 0, 10.5), (20, 2, 10.5), (20, 5, 12.0), (10, 26, 13.0), (60, 5, 50.0), (60, 2, 50.0)],
 )
 def test_limits_of_the_time_a_row(columns, classes, limit):
-    assert before.most(columns, classes) == limit
+    assert before.most(columns, classes, 10.0) == limit
 
 
 def wrong(*, both, only_before, only_now, right):

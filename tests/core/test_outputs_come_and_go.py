@@ -7,7 +7,9 @@ from expert_state import bits
 from dfop.core import Bank, Filter
 
 MAPS = [("linear", 0.0, 0), ("fourier", 0.6, 12)]
-EXPERTS = [(0, 0.0, 0.0), (0, 0.03, 0.0), (0, 0.0, 0.01), (1, 0.003, 0.0)]
+EXPERTS = [
+    (0, 0.0, 0.0), (0, 0.03, 0.0), (0, 0.0, 0.01), (1, 0.003, 0.0), ("interactions", 0.003, 0.0)
+]  # fmt: skip
 DESIGN = (MAPS, EXPERTS, True, 30.0, True, 1e6)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from functools import cache
 from typing import Any, Protocol
 
@@ -58,9 +59,10 @@ def class_of(kind: Any) -> Any:
 
 
 @cache
-def _names(kind: type) -> tuple[str, ...]:
-    """Return the parameters that a file can hold."""
-    return tuple(name for name in inspect.signature(kind).parameters if name != "experts")
+def _defaults(kind: type) -> Mapping[str, Any]:
+    """Return the parameters that a file can hold, and their defaults."""
+    parameters = inspect.signature(kind).parameters
+    return {name: p.default for name, p in parameters.items() if name != "experts"}
 
 
 ARRAYS = ("prior_mean", "prior_covariance")
@@ -80,7 +82,7 @@ def describe_parameters(face: Face) -> dict[str, Any]:
             "and theirs is not ours: pickle the model, or leave out experts="
         )
     described = {
-        name: _plain(getattr(face, name)) for name in _names(type(face)) if name not in ARRAYS
+        name: _plain(getattr(face, name)) for name in _defaults(type(face)) if name not in ARRAYS
     }
     described["forgetting"] = describe_forgetting(described["forgetting"])
     return described
@@ -88,7 +90,8 @@ def describe_parameters(face: Face) -> dict[str, Any]:
 
 def read_parameters(kind: Any, described: Any) -> dict[str, Any]:
     """Return the constructor's arguments; those that the file does not know have their default."""
-    if type(described) is not dict or not set(described) <= set(_names(class_of(kind))):
+    defaults = _defaults(class_of(kind))
+    if type(described) is not dict or not described.keys() <= defaults.keys():
         raise ValueError(f"parameters {described!r}")
     truth(described["fit_intercept"])
     truth(described.get("monitor", False))
@@ -96,7 +99,8 @@ def read_parameters(kind: Any, described: Any) -> dict[str, Any]:
     truth(described.get("guarantee", False))
     if type(described["features"]) is not str:
         raise ValueError(f"features {described['features']!r}")
-    return {**described, "forgetting": read_forgetting(described["forgetting"])}
+    forgetting = read_forgetting(described["forgetting"])
+    return {**defaults, **described, "forgetting": forgetting}
 
 
 def _plain(value: Any) -> Any:
