@@ -30,7 +30,7 @@ def found(family, change, seeds):
 def test_a_jump_rings_and_one_outlier_does_not(family):
     jumps = found(family, "jump 10", range(200, 203))
     assert sum(alarm is not None for alarm in jumps) >= 2
-    outliers = found(family, "outlier 20", range(200, 212))  # .15 of them may, see test_alarm_cells.py
+    outliers = found(family, "outlier 20", range(200, 212))  # a few may: test_alarm_cells.py
     assert sum(alarm is not None for alarm in outliers) <= 4
 
 
