@@ -34,11 +34,14 @@ struct Bank::Block {
     PerRow elapsed{&kZero, 0}, age{&kZero, 0};
     const double* given = nullptr;
     std::vector<unsigned char> seen;
-    std::vector<double> labels;       // as experts see them
-    std::vector<double> predictions;  // of expert k at [k * rows * outputs]
-    double* yhat = nullptr;           // where the predictions of the bank go
-    double* made = nullptr;           // what was predicted when the rows came
-    bool anew = false;                // its only row shows that learning begins anew
+    std::vector<double> ages;           // where some labels teach nothing
+    std::vector<double> instead;        // what is predicted in place of the experts' word, or NaN
+    std::vector<double> labels;         // as experts see them
+    std::vector<double> predictions;    // of expert k at [k * rows * outputs]
+    double* yhat = nullptr;             // where the predictions of the bank go
+    double* made = nullptr;             // what was predicted when the rows came
+    bool anew = false;                  // its only row shows that learning begins anew
+    bool taught = true, apart = false;  // whether all labels teach, and something is said instead
 
     void fit(std::size_t count, const Bank& bank) {
         rows = count;
@@ -181,13 +184,14 @@ void Bank::learn(const double* X, std::size_t n, const double* Y, PerRow elapsed
         if (block.anew) {  // what was learned predicts this row, too
             if (before != nullptr) combine(*std::exchange(before, nullptr));
             predict(X + t * features_, 1, block.yhat, nullptr, given_from(given, t));
+            say_instead(block);
             enlarge(space.yhat_anew, outputs_);
             block.yhat = space.yhat_anew.data();
             begin_anew();
         }
         if (block.made) forget_made(block);
         block.elapsed = elapsed.from(t);
-        block.age = age.from(t);
+        block.age = block.taught ? age.from(t) : PerRow{block.ages.data(), 1};
         block.given = given_from(given, t);
         view_rows(X + t * features_, block);
         ready += block.rows;
@@ -251,7 +255,16 @@ void Bank::combine(Block& block) {
                              of_target});
         design_.targets[c].late = combiners_[c].late();
     });
-    if (!block.anew) record_errors(block);  // who knows nothing yet is not judged
+    if (block.anew) return;  // who knows nothing yet is not judged
+    record_errors(block);
+    say_instead(block);
+}
+
+// In a state apart the last label is predicted again, see TargetBounds.
+void Bank::say_instead(const Block& block) const {
+    if (!block.apart) return;
+    for (std::size_t i = 0; i < block.rows * outputs_; ++i)
+        if (!std::isnan(block.instead[i])) block.yhat[i] = block.instead[i];
 }
 
 // A block ends where the edges of bins are drawn anew.
@@ -309,21 +322,55 @@ void Bank::bound_labels(const double* Y, Block& block, Workspace& space) {
 
 // A row that may show that learning begins anew stands alone in its block.
 void Bank::bound_numbers(const double* Y, Block& block) {
-    block.anew = false;
+    block.anew = block.apart = false;
+    block.taught = true;
     if (!design_.bounded) return;
     if (bounds_are_due()) block.rows = 1;
     for (std::size_t t = 0; t < block.rows; ++t) {
+        note_apart(t, block);
         if (!block.seen[t]) continue;
         std::size_t at = t * outputs_;
         for (std::size_t c = 0; c < design_.targets.size(); ++c) {
             if (has_bounds(design_, design_.targets[c])) {
-                const TargetBounds::Taken taken = target_bounds_[c].take(Y[at]);
+                const TargetBounds::Taken taken =
+                    target_bounds_[c].take(Y[at], design_.targets.size() == 1);
                 block.labels[at] = taken.label;
                 block.anew |= taken.anew;
+                if (!taken.taught) leave_out(t, block);
             }
             at += design_.targets[c].outputs;
         }
         if (bounds_are_due()) block.rows = t + 1;
+    }
+}
+
+// The row counts as one without a label.
+void Bank::leave_out(std::size_t t, Block& block) const {
+    if (block.taught) {
+        enlarge(block.ages, block.rows);
+        for (std::size_t i = 0; i < block.rows; ++i) block.ages[i] = block.age[i];
+        block.taught = false;
+    }
+    block.ages[t] = -std::numeric_limits<double>::infinity();
+    block.seen[t] = false;
+}
+
+// What is said instead of row t's prediction, as its label is not known yet.
+void Bank::note_apart(std::size_t t, Block& block) const {
+    const bool some = std::any_of(target_bounds_.begin(), target_bounds_.end(),
+                                  [](const auto& bounds) { return !std::isnan(bounds.instead()); });
+    if (some && !block.apart) {
+        block.instead.assign(block.rows * outputs_, std::numeric_limits<double>::quiet_NaN());
+        block.apart = true;
+    }
+    if (some) put_instead(block.instead.data() + t * outputs_);
+}
+
+void Bank::put_instead(double* to) const {
+    for (std::size_t c = 0; c < target_bounds_.size(); ++c) {
+        if (has_bounds(design_, design_.targets[c]) && !std::isnan(target_bounds_[c].instead()))
+            *to = target_bounds_[c].instead();
+        to += design_.targets[c].outputs;
     }
 }
 
@@ -388,6 +435,7 @@ void Bank::predict(const double* X, std::size_t n, double* yhat, double* made,
                                    nullptr, yhat + start * outputs_ + first, of_target});
         });
         if (of_block) mark_made(rows, of_block);
+        for (std::size_t t = start; t < start + rows; ++t) put_instead(yhat + t * outputs_);
     };
     const std::size_t blocks = (n + kBlockRows - 1) / kBlockRows;
     if (threads_ > 1 && blocks > 1)

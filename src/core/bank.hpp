@@ -161,6 +161,10 @@ private:
     void view_rows(const double* X, Block& block);
     void bound_labels(const double* Y, Block& block, Workspace& space);
     void bound_numbers(const double* Y, Block& block);
+    void leave_out(std::size_t t, Block& block) const;
+    void note_apart(std::size_t t, Block& block) const;
+    void put_instead(double* to) const;
+    void say_instead(const Block& block) const;
     bool bounds_are_due() const;
     void mark_made(std::size_t rows, double* made) const;
     void forget_made(const Block& block) const;

@@ -19,8 +19,10 @@ constexpr double kMargin = 0.1;
 // How many ranges out a label may be.
 constexpr double kReach = 3.0;
 constexpr double kEta = 0.5;
-// Labels are right or wrong, which tells less about a candidate than an error does.
+// Labels are right or wrong, which tells less about a candidate than an error does; that a prediction
+// was wrong when its row came, less still.
 constexpr double kLossDiscount = 0.99, kLabelLossDiscount = 0.999;
+constexpr double kMadeLabelEta = 0.1, kMadeLabelLossDiscount = 0.9995;
 
 // Mean squared errors below this (in units of half the range) are rounding: candidates that are all
 // that good count the same, as their order would be another on every machine.
@@ -364,12 +366,13 @@ void Combiner::count_errors(const double* candidates, double label, double unit)
 void Combiner::count_wrong_labels(const double* candidates, const double* labels) {
     const std::size_t C = losses_.size(), m = outputs();
     const bool margin = coding_ == Coding::margin;
+    const double discount = as_made_ ? kMadeLabelLossDiscount : kLabelLossDiscount;
     const std::size_t right = choose([&](std::size_t o) { return labels[o]; }, m, margin);
     for (std::size_t c = 0; c < C; ++c) {
         const auto of_candidate = [&](std::size_t o) { return candidates[o * C + c]; };
-        losses_[c] = kLabelLossDiscount * losses_[c] + (choose(of_candidate, m, margin) != right);
+        losses_[c] = discount * losses_[c] + (choose(of_candidate, m, margin) != right);
     }
-    loss_rows_ = kLabelLossDiscount * loss_rows_ + 1.0;
+    loss_rows_ = discount * loss_rows_ + 1.0;
 }
 
 // Squared errors are counted in units of the best candidate's mean; wrong labels as they are.
@@ -377,8 +380,9 @@ void Combiner::weigh() {
     const bool number = coding_ == Coding::number;
     const double least = *std::min_element(losses_.begin(), losses_.end());
     const double unit = number ? std::max(least / std::max(loss_rows_, 1.0), kExact) : 1.0;
+    const double eta = as_made_ && !number ? kMadeLabelEta : kEta;
     for (std::size_t c = 0; c < candidates(); ++c)
-        shares_[c] = -kEta * ((losses_[c] - least) / unit);
+        shares_[c] = -eta * ((losses_[c] - least) / unit);
     default_kernel().exponentials(shares_.data(), candidates());
     double total = 0.0;
     for (std::size_t c = 0; c < candidates(); ++c) total += shares_[c];

@@ -164,7 +164,8 @@ TargetInteractions::Errors TargetInteractions::usual_errors(const double* labels
             const double sign = o < kGroups || hash_bits(o, 0) % 2 == 0 ? 1.0 : -1.0;
             errors[o % kGroups] += sign * std::clamp(error / unit, -kMostError, kMostError);
         }
-        const double most = rows_ > kFirstRows ? kMostSurprise * spread_[o] : kLargestSquare;
+        const double usual = rows_ > kFirstRows ? kMostSurprise * spread_[o] : kLargestSquare;
+        const double most = std::min(usual, kLargestSquare);
         spread_[o] += rate * (std::min(error * error, most) - spread_[o]);
     }
     return errors;

@@ -10,7 +10,9 @@
 // An error is wild if it is more than 10 times as large as the widest half-width. A wild one counts as that
 // much in the mean, so that one does little harm. Four in a row are no accident: the scale has changed, or
 // errors were nothing for so long that mean and r have sunk. Then all begins anew, at the smallest
-// of the four: half-widths become larger, and the identity holds from there on.
+// of the four: half-widths become larger, and the identity holds from there on. Where it was an
+// accident after all, four errors in a row that would not have been wild before, within 64 rows, bring the
+// mean from before back.
 //
 // A target that comes late is judged by the half-width that its row was given, so that holds for it,
 // too. While targets are under way nothing tells whether the last move was enough: with L of them the
@@ -52,7 +54,8 @@ public:
         for (Tracker& tracker : trackers_) {
             double size = std::fabs(*errors++);
             if (rows_ > 0.0) {
-                const double limit = kWild * tracker.widest();
+                // what the first error was is not known to be usual
+                const double limit = rows_ > 1.0 ? kWild * tracker.widest() : kLargestError;
                 double widest = 0.0;  // as half_widths gives it
                 for (std::size_t l = 0; l < kLevels; ++l) {
                     widest = std::max(widest, tracker.ratio[l]);
@@ -94,7 +97,7 @@ public:
     static void fields(std::size_t outputs, Self* self, Visitor&& visit) {
         visit.array({"rows", {}, 0.0, kMostRows},
                     [=](std::size_t) -> auto& { return self->rows_; });
-        visit.array({"mean", {outputs}, 0.0, 0x1p502},
+        visit.array({"mean", {outputs}, 0.0, kLargestError},
                     [=](std::size_t o) -> auto& { return self->trackers_[o].mean; });
         visit.array({"ratio", {outputs, kLevels}, 1e-6, 1e6}, [=](std::size_t i) -> auto& {
             return self->trackers_[i / kLevels].ratio[i % kLevels];
@@ -103,8 +106,14 @@ public:
                     [=](std::size_t) -> auto& { return self->lateness_; });
         visit.array({"wild", {outputs}, 0.0, kRun - 1.0},
                     [=](std::size_t o) -> auto& { return self->trackers_[o].wild; });
-        visit.array({"least", {outputs}, 0.0, 0x1p502},
+        visit.array({"least", {outputs}, 0.0, kLargestError},
                     [=](std::size_t o) -> auto& { return self->trackers_[o].least; });
+        visit.array({"usual", {outputs}, 0.0, kLargestError},
+                    [=](std::size_t o) -> auto& { return self->trackers_[o].usual; });
+        visit.array({"small", {outputs}, 0.0, kRun - 1.0},
+                    [=](std::size_t o) -> auto& { return self->trackers_[o].small; });
+        visit.array({"left", {outputs}, 0.0, kAccident},
+                    [=](std::size_t o) -> auto& { return self->trackers_[o].left; });
     }
 
     void settle() const {}
@@ -114,7 +123,8 @@ private:
     static constexpr double kMeanShare = 0.03;
     static constexpr double kStep = 0.05;
     static constexpr double kPatience = 20.0, kLatenessDiscount = 0.999;
-    static constexpr double kWild = 10.0, kRun = 4.0;
+    static constexpr double kWild = 10.0, kRun = 4.0, kAccident = 64.0;
+    static constexpr double kLargestError = 0x1p502;
     // Streams that are predicted exactly for ever, or never, must not carry r out of range.
     static constexpr double kSmallestRatio = 1e-4, kLargestRatio = 1e4;
 
@@ -130,18 +140,34 @@ private:
         // The half-width of the highest level.
         double widest() const { return *std::max_element(ratio.begin(), ratio.end()) * mean; }
 
+        // The mean before wild errors, errors in a row as they were then, and rows left to see them.
+        double usual = 0.0, small = 0.0, left = 0.0;
+
         // As how large an error counts in the mean.
         double believed(double size, double limit) {
             if (size <= limit) {
                 wild = least = 0.0;
-                return size;
+                return left > 0.0 ? after_wild(size) : size;
             }
+            small = 0.0;
+            if (wild == 0.0 && left == 0.0) usual = mean;
             least = wild > 0.0 ? std::min(least, size) : size;
             wild += 1.0;
             if (wild < kRun) return limit;
+            left = kAccident;
             mean = std::max(mean, least);
             ratio = kStart;
             wild = least = 0.0;
+            return mean;
+        }
+
+        double after_wild(double size) {
+            left -= 1.0;
+            small = size <= kWild * kStart.back() * usual ? small + 1.0 : 0.0;
+            if (small < kRun) return size;
+            mean = usual;
+            ratio = kStart;
+            small = left = 0.0;
             return mean;
         }
     };

@@ -8,7 +8,9 @@
 namespace dfop {
 namespace {
 
+// Wrong labels tell less than errors do: they are believed less, and remembered longer.
 constexpr double kEta = 0.5, kDiscount = 0.9975;
+constexpr double kLabelEta = 0.1, kLabelDiscount = 0.9998;
 // As in combiner.cpp: better than that is rounding.
 constexpr double kExact = 1e-24;
 
@@ -150,20 +152,21 @@ void LateCombiner::judge(const Block& row) {
         const std::size_t right = choose([&](std::size_t o) { return row.labels[o]; }, m, margin);
         for (std::size_t i = 0; i < kBoth; ++i) {
             const auto of = [&](std::size_t o) { return row.made.of(0, o)[at + i]; };
-            losses_[i] = kDiscount * losses_[i] + (choose(of, m, margin) != right);
+            losses_[i] = kLabelDiscount * losses_[i] + (choose(of, m, margin) != right);
         }
     }
-    loss_rows_ = kDiscount * loss_rows_ + 1.0;
+    loss_rows_ = (is_number() ? kDiscount : kLabelDiscount) * loss_rows_ + 1.0;
     weigh();
 }
 
 // Squared errors are counted in units of the better one's mean; wrong labels as they are.
 void LateCombiner::weigh() {
     const double least = std::min(losses_[0], losses_[1]);
+    const double eta = is_number() ? kEta : kLabelEta;
     double unit = 1.0, total = 0.0;
     if (is_number()) unit = std::max(least / std::max(loss_rows_, 1.0), kExact);
     for (std::size_t i = 0; i < kBoth; ++i)
-        total += shares_[i] = std::exp(-kEta * ((losses_[i] - least) / unit));
+        total += shares_[i] = std::exp(-eta * ((losses_[i] - least) / unit));
     for (double& share : shares_) share /= total;
 }
 

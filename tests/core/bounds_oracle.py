@@ -38,51 +38,75 @@ class OracleBounds:
         self.rows += 1
 
 
-RUN, TOGETHER, WILD, QUIET, GROWTH = 12, 9, 30.0, 16, 4.0
+RUN, TOGETHER, WILD, QUIET, GROWTH, WIDER = 12, 9, 30.0, 16, 4.0, 10.0
 
 
 class OracleTarget:
     """What the labels of one target count as, and after which of them learning begins anew."""
 
-    def __init__(self):
-        self.settled = False
+    def __init__(self, *, alone=True):
+        self.settled, self.alone = False, alone
         self.low = self.high = 0.0
         self.room = self.least_room = LEAST_ROOM
         self.quiet = QUIET
         self.run = []
+        self.instead = self.home = None
+        self.back = 0
 
     def take(self, label):
-        """Return what the label counts as, and whether all before it is to be given up."""
+        """Return what a label counts as, None for nothing, and whether all is to be given up."""
         if self.settled and self._believes(label):
             self.low, self.high = min(self.low, label), max(self.high, label)
             self.room = max(self.room * 63 / 64, self.least_room)
             self.quiet = min(self.quiet + 1, QUIET)
-            self.run = []
-            return label, False
-        first = not self.settled
-        if not first:
-            self.room = min(self.room * (1 + self.quiet / QUIET), MOST_ROOM)
-            self.quiet = 0
+            self.run, self.instead = [], None
+            return label, self._is_back(label)
         self.run.append(label)
-        if len(self.run) < RUN:
-            return (label if first else self._nearest(label)), False
-        run, self.run, self.settled = sorted(self.run), [], True
-        return self._judge_first(run, label) if first else self._judge_far(run, label)
+        self.back = 0
+        if not self.settled:
+            return self._take_first(label)
+        self.room = min(self.room * (1 + self.quiet / QUIET), MOST_ROOM)
+        self.quiet = 0
+        if self.instead is not None:
+            self.instead = label
+        if len(self.run) == RUN:
+            run, self.run = self.run, []
+            if len(set(run)) > 1:
+                self._move(sorted(run))
+                return self._nearest(label), self.alone
+            self.instead = label
+        return (None if self.alone else self._nearest(label)), False
 
-    def _judge_first(self, run, label):
+    def _take_first(self, label):
+        if len(self.run) < RUN:
+            return label, False
+        run, self.run, self.settled = sorted(self.run), [], True
         near, width = _together(run)
         wild = width > 0 and len(near) < RUN
         self.low, self.high = (near[0], near[-1]) if wild else (run[0], run[-1])
         return (self._nearest(label), True) if wild else (label, False)
 
-    def _judge_far(self, run, label):
-        half = self.high / 2 - self.low / 2
+    def _move(self, run):
         near, _ = _together(run)
-        middle = near[0] / 2 + near[-1] / 2
-        self.low, self.high = min(near[0], middle - half), max(near[-1], middle + half)
+        self.instead = None
+        before, width = [] if self.alone else [self.low, self.high], self.high - self.low
+        if self.alone and near[-1] - near[0] > WIDER * width:
+            self.home = self.low, self.high
+        self.low, self.high = min(near[0], *before, near[-1]), max(near[-1], *before, near[0])
         self.least_room = min(GROWTH * self.least_room, MOST_ROOM)
         self.room = max(self.room, self.least_room)
-        return self._nearest(label), True
+
+    def _is_back(self, label):
+        if self.home is None:
+            return False
+        low, high = self.home
+        reach = LEAST_ROOM * (high - low)
+        self.back = self.back + 1 if low - reach <= label <= high + reach else 0
+        if self.back < RUN:
+            return False
+        self.low, self.high = min(low, label), max(high, label)
+        self.back, self.home = 0, None
+        return True
 
     def _nearest(self, label):
         return min(max(label, self.low), self.high)

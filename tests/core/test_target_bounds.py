@@ -41,6 +41,10 @@ def stream(seed, n=400):
     y[wild] *= 10.0 ** rng.uniform(1, 12, wild.sum())
     at, length = rng.integers(0, n), rng.integers(1, 40)
     y[at : at + length] += rng.choice([0.0, 30.0, 1e6])
+    if rng.random() < 0.3:  # by chance, or all the same
+        out = y[at : at + length]
+        by_chance = rng.random(len(out)) if rng.random() < 0.5 else 1.0
+        out[:] = rng.choice([1e5, -9999.0]) * by_chance
     y[rng.integers(n // 4, n) :] += rng.choice([0.0, 30.0, 1e5])
     return X, 10.0 ** rng.uniform(-3, 3) * y[:, np.newaxis]
 
@@ -53,13 +57,17 @@ def learned(model, X, Y, ages, ends=()):
 
 
 def taken(Y, ages):
-    """Return what labels count as, the rows with which learning begins anew, and the oracle."""
-    oracle, labels, begun = OracleTarget(), Y.copy(), []
-    for t in np.flatnonzero(np.isfinite(ages)):
-        labels[t, 0], anew = oracle.take(float(Y[t, 0]))
+    """Return what labels count as, NaN for nothing, when learning begins anew, and the oracle."""
+    oracle, labels, begun, instead = OracleTarget(), Y.copy(), [], np.full(len(Y), np.nan)
+    for t in range(len(Y)):
+        if oracle.instead is not None:
+            instead[t] = oracle.instead
+        if not np.isfinite(ages[t]):
+            continue
+        labels[t, 0], anew = oracle.take(float(Y[t, 0]))  # None becomes NaN
         if anew:
-            begun.append(int(t))
-    return labels, begun, oracle
+            begun.append(t)
+    return labels, begun, instead, oracle
 
 
 @given(seed=st.integers(0, 10**6), cut=st.integers(0, 400))
@@ -68,10 +76,12 @@ def test_what_labels_count_as_is_what_the_oracle_says(seed, cut):
     ages = np.random.default_rng(seed).choice(
         [NOW, NO_LABEL, PREDICTED_ONLY], len(X), p=[0.8, 0.1, 0.1]
     )
-    _, begun, oracle = taken(Y, ages)
+    _, begun, instead, oracle = taken(Y, ages)
     whole, parts = bank(), bank()
     out = learned(whole, X, Y, ages)
     np.testing.assert_array_equal(learned(parts, X, Y, ages, [cut]), out)
+    apart = ~np.isnan(instead)
+    np.testing.assert_array_equal(out[apart, 0], instead[apart])
     state = whole.state()
     for name, field in FIELDS.items():
         np.testing.assert_array_equal(state[f"bounds 0/{field}"], getattr(oracle, name))
@@ -85,23 +95,23 @@ def test_what_labels_count_as_is_what_the_oracle_says(seed, cut):
 def test_experts_learn_what_labels_count_as_and_begin_anew(seed):
     """From then on they are those of a bank that saw the rows before without their labels."""
     X, Y = stream(seed)
-    labels, begun, _ = taken(Y, np.zeros(len(X)))
+    labels, begun, instead, _ = taken(Y, np.zeros(len(X)))
     found = learned(bank(), X, Y, np.zeros(len(X)))
     starts = [0, *begun]
     for start, end in zip(starts, [*begun, len(X)], strict=True):
-        plain, ages = bank(bounded=False), np.zeros(len(X))
-        ages[:start] = NO_LABEL
-        elapsed = np.where(ages == NOW, 1.0, 0.0)
-        expected = np.empty(Y.shape)
+        plain = bank(bounded=False)
+        elapsed = np.where(np.arange(len(X)) < start, 0.0, 1.0)
+        ages = np.where((elapsed == 0.0) | np.isnan(labels[:, 0]), NO_LABEL, NOW)
+        expected, told = np.empty(Y.shape), np.nan_to_num(labels)
         # a plain one has its own bounds, which may be narrower where there is more room
-        before = np.maximum.accumulate(np.r_[-np.inf, labels[start:end, 0]])[:-1]
-        below = np.minimum.accumulate(np.r_[np.inf, labels[start:end, 0]])[:-1]
-        told = labels[start:end, 0]
-        known = np.arange(len(told)) >= 10
-        outside = np.maximum(told - before, below - told)[known]
-        if (outside > 3 * (before - below)[known]).any():
+        seen = labels[start:end, 0][ages[start:end] == NOW]
+        before, below = np.maximum.accumulate(seen)[:-1], np.minimum.accumulate(seen)[:-1]
+        outside = np.maximum(seen[1:] - before, below - seen[1:])[9:]
+        if (outside > 3 * (before - below)[9:]).any():
             continue
-        plain.learn(X[:end], labels[:end], elapsed[:end], ages[:end], expected[:end])
+        plain.learn(X[:end], told[:end], elapsed[:end], ages[:end], expected[:end])
+        apart = ~np.isnan(instead)
+        expected[apart, 0] = instead[apart]
         first = start + (start > 0)  # that row was predicted before its label was seen
         np.testing.assert_array_equal(found[first:end], expected[first:end])
 
@@ -114,7 +124,7 @@ def numbers(*values):
 FIRST = [0.0, 1.0] * (RUN // 2)  # believed: from 0 to 1
 
 
-def test_one_far_out_counts_as_the_nearest_and_doubles_the_room():
+def test_one_far_out_teaches_nothing_and_doubles_the_room():
     model = bank()
     learned(model, *numbers(*FIRST, *[0.5] * 16, 4.5, 4.5, *[0.5] * 16, 4.5))
     state = model.state()
@@ -122,18 +132,56 @@ def test_one_far_out_counts_as_the_nearest_and_doubles_the_room():
     assert state["begun"] == 0
 
 
+def test_one_far_out_is_as_a_row_without_a_label():
+    X, Y = stream(5)
+    Y[200] = 1e9
+    ages = np.zeros(400)
+    far, unlabelled = bank(), bank()
+    learned(far, X[:201], Y[:201], ages[:201])
+    ages[200] = NO_LABEL
+    learned(unlabelled, X[:201], Y[:201], ages[:201])
+    after = far.state()
+    for name, values in unlabelled.state().items():
+        if not name.startswith("bounds 0"):
+            np.testing.assert_array_equal(after[name], values, err_msg=name)
+
+
 def test_twelve_far_out_in_a_row_have_moved():
     model = bank()
-    learned(model, *numbers(*FIRST, *[100.0] * (RUN - 1)))
+    learned(model, *numbers(*FIRST, *np.linspace(99.0, 101.0, RUN - 1)))
     assert model.state()["begun"] == 0
     assert model.state()["output 0/range/high"] == 1.0
     learned(model, *numbers(100.0))
     state = model.state()
     assert state["begun"] == 1
     assert state["errors/rows"] == 0  # the first row of experts that know nothing is not told
-    assert (state["bounds 0/low"], state["bounds 0/high"]) == (99.5, 100.5)
+    assert (state["bounds 0/low"], state["bounds 0/high"]) == (99.0, 101.0)
     assert state["bounds 0/least room"] == 12.0
     assert state["output 0/range/low"] == state["output 0/range/high"] == 100.0
+
+
+def test_the_same_far_number_all_along_is_a_state_apart():
+    model, ahead = bank(), np.empty((1, 1))
+    out = learned(model, *numbers(*FIRST, *[100.0] * 50, *FIRST))
+    assert (out[RUN : 2 * RUN] < 2.0).all()
+    assert (out[2 * RUN : RUN + 51] == 100.0).all()  # the last label again, till another is known
+    assert (out[RUN + 51 :] < 2.0).all()
+    assert model.state()["begun"] == 0
+    learned(model, *numbers(*[-7e5] * RUN))
+    model.predict(np.zeros((1, 3)), ahead)
+    assert ahead[0, 0] == -7e5
+
+
+def test_labels_that_went_far_apart_and_are_back_begin_anew():
+    model = bank()
+    learned(model, *numbers(*FIRST, *np.linspace(-5e4, 5e4, 20)))
+    assert model.state()["begun"] == 1
+    learned(model, *numbers(*FIRST[:-1]))
+    assert model.state()["begun"] == 1
+    learned(model, *numbers(4.0))  # within the room that there was
+    state = model.state()
+    assert state["begun"] == 2
+    assert (state["bounds 0/low"], state["bounds 0/high"]) == (0.0, 4.0)
 
 
 def test_wild_ones_among_the_first_are_left_out():
@@ -185,22 +233,29 @@ def test_what_was_predicted_before_learning_began_anew_counts_for_nothing():
         np.testing.assert_array_equal(found[0][name], values, err_msg=name)
 
 
-def test_every_target_has_its_own_bounds_and_one_that_moves_makes_all_begin_anew():
-    X, Y = stream(7)
-    Y = np.column_stack([np.sin(np.arange(400)), np.where(np.arange(400) < 300, Y[:, 0], 1e15)])
-    model = bank(2)
-    learned(model, X, Y, np.zeros(400))
-    state = model.state()
-    assert state["bounds 0/high"] == Y[:, 0].max()
-    assert state["bounds 1/high"] >= 1e15
-    assert state["begun"] >= 1
-    assert state["errors/rows"] <= 400 - 300 - RUN + 1
+def test_one_of_several_targets_that_moves_is_believed_and_nothing_begins_anew():
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(400, 3))
+    Y = X @ rng.normal(size=(3, 2))
+    moved = Y.copy()
+    moved[300:, 1] += 1e5
+    model, still = bank(2), bank(2)
+    out, expected = learned(model, X, moved, np.zeros(400)), learned(still, X, Y, np.zeros(400))
+    np.testing.assert_array_equal(out[:, 0], expected[:, 0])
+    state, oracle = model.state(), OracleTarget(alone=False)
+    for label in moved[:, 1].tolist():
+        oracle.take(label)
+    for name, field in FIELDS.items():
+        np.testing.assert_array_equal(state[f"bounds 1/{field}"], getattr(oracle, name))
+    assert state["begun"] == 0
+    assert state["output 1/range/high"] > 9e4
 
 
-@pytest.mark.parametrize("ends", [150, 205])
+@pytest.mark.parametrize("ends", [150, 205, 212, 250, 285])
 def test_the_bounds_are_kept(ends):
     X, Y = stream(3)
-    Y[200:] += 1e9
+    Y[200:280] = 1e9
+    Y[280:] += 1e9
     whole, half = bank(), bank()
     expected = learned(whole, X, Y, np.zeros(400))
     learned(half, X[:ends], Y[:ends], np.zeros(ends))
@@ -225,6 +280,12 @@ def restored(state):
         ("run labels", 12.0),
         ("run labels", 0.5),
         ("run", np.nan),
+        ("apart", 0.5),
+        ("away", 0.5),
+        ("home low", 1e300),
+        ("back", 12.0),
+        ("back", 0.5),
+        ("last", np.nan),
     ],
 )
 def test_bounds_that_cannot_be_are_refused(field, value):

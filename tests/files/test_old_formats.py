@@ -232,9 +232,9 @@ def test_a_file_of_before_errors_could_be_wild_goes_on_from_its_widths():
     X, y = stream()
     model = DFOPRegressor(0.05, monitor=True).fit(X[:200], y[:200])
     document, tensors = unpack(to_bytes(model))
-    before = {name: some for name, some in tensors.items()
-              if name not in ("monitor/intervals/wild", "monitor/intervals/least")}  # fmt: skip
-    assert len(before) == len(tensors) - 2
+    since = {f"monitor/intervals/{name}" for name in ("wild", "least", "usual", "small", "left")}
+    before = {name: some for name, some in tensors.items() if name not in since}
+    assert len(before) == len(tensors) - 5
     old = from_bytes(pack(document, before))
     np.testing.assert_array_equal(
         old.predict_interval_then_learn(X[200:], y[200:]),

@@ -59,6 +59,45 @@ def test_a_glitch_is_forgotten(rows):
     assert error(DFOPRegressor(), X, y, some) < WITHIN * clean
 
 
+@pytest.mark.parametrize("value", [-999.0, -9999.0, 1e6, 9.97e36])
+@pytest.mark.parametrize("rows", [5, 15, 300])
+@pytest.mark.parametrize("times", [1, 4])
+def test_a_sensor_that_is_out_leaves_what_was_learned_as_it_was(value, rows, times):
+    X, y = world(13)
+    dirty, tame, some = y.copy(), np.ones(N, bool), slice(4400, N)
+    for at in range(700, 700 + times * 900, 900):
+        dirty[at : at + rows], tame[at : at + rows] = value, False
+    clean = np.abs(DFOPRegressor().predict_then_learn(X, y) - y)
+    off = np.abs(DFOPRegressor().predict_then_learn(X, dirty) - y)
+    assert np.median(off[some]) < 1.1 * np.median(clean[some])
+    back = slice(700 + rows + 1, 700 + rows + 100)  # but for the first row, which nobody can know
+    assert np.median(off[back]) < 1.3 * np.median(clean[back])
+
+
+@pytest.mark.parametrize("times", [1, 2, 3])
+def test_a_sensor_that_draws_by_chance_for_a_while_does_no_lasting_harm(times):
+    X, y = world(14)
+    rng, dirty = np.random.default_rng(15), y.copy()
+    for at in range(700, 700 + times * 1000, 1000):
+        dirty[at : at + 20] = 1e4 * rng.normal(size=20)
+    last = slice(4000, N)
+    clean = np.median(np.abs(DFOPRegressor().predict_then_learn(X, y) - y)[last])
+    off = np.median(np.abs(DFOPRegressor().predict_then_learn(X, dirty) - dirty)[last])
+    assert off < WITHIN * clean
+
+
+def test_a_machine_that_runs_and_stands_still_is_known_in_both_states():
+    X, y = world(16)
+    runs = (np.arange(N) // 50) % 2 == 1
+    X = np.column_stack([X, runs])
+    y = np.where(runs, 1e4 + y, y)  # stands still with noise, too
+    off = np.abs(DFOPRegressor().predict_then_learn(X, y) - y)
+    assert np.median(off[1000:]) < 20.0
+    still = np.where(runs, y, 0.0)
+    off = np.abs(DFOPRegressor().predict_then_learn(X, still) - still)
+    assert np.median(off[1000:][~runs[1000:]]) < 20.0
+
+
 def test_a_target_in_another_unit_is_followed():
     X, y = world(8)
     some = slice(3000, 4000)
@@ -100,7 +139,7 @@ def test_one_of_several_targets_may_be_dirty():
     rows = slice(2000, 2500)
     dirty = Y.copy()
     dirty[[4, 700, 1500], 0] = 1e6
-    dirty[1000:1010, 1] = -9999.0
+    dirty[1000:1040, 1] = -9999.0
     clean = np.median(np.abs(DFOPRegressor().predict_then_learn(X[:2500], Y) - Y)[rows], axis=0)
     off = np.abs(DFOPRegressor().predict_then_learn(X[:2500], dirty) - dirty)[rows]
     assert (np.median(off, axis=0) < WITHIN * clean).all()

@@ -71,7 +71,7 @@ def read_monitor(target: Target, features: int, described: Any, reading: Reading
             continue
         if part == "intervals":  # of before they knew of targets that come late, and of wild errors
             fresh = what.state()
-            state = {name: fresh[name] for name in ("lateness", "wild", "least")} | state
+            state = {name: fresh[name] for name in fresh.keys() - {"rows", "mean", "ratio"}} | state
         if "shared/w" in state and "reliability/offsets" not in state:  # before it was corrected
             fresh = what.state()
             state |= {name: fresh[name] for name in fresh if name.startswith("reliability/")}
