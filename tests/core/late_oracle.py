@@ -34,7 +34,12 @@ from bank_oracle import (
 
 from dfop.core.oracle import OracleFilter
 
-MIX = 0.9975
+MIX = {"number": 0.9975, "margin": 0.9998, "one_hot": 0.9998}
+"""Of the losses of the two combinations."""
+LATE_ETA = {"number": ETA, "margin": 0.1, "one_hot": 0.1}
+"""Of these, and of candidates judged by predictions as they were made."""
+AS_MADE = {"number": DISCOUNT["number"], "margin": 0.9995, "one_hot": 0.9995}
+"""Of the losses of such candidates."""
 
 
 def power_of_two_above(half):
@@ -85,11 +90,13 @@ class Combination:
         ]
         self.losses, self.rows = np.zeros(experts + 1 + len(STACKS)), 0.0
         self.calm = OracleMlPoly(len(self.losses))
+        self.eta, self.discount = ETA, DISCOUNT[coding]
 
     def judged_as_made(self):
         """Return one that goes on from here, judged by predictions as they were made."""
         other = copy.deepcopy(self)
         other.by_error, other.single = self.coding == "number", self.coding != "number"
+        other.eta, other.discount = LATE_ETA[self.coding], AS_MADE[self.coding]
         return other
 
     def rounded(self, value):
@@ -120,7 +127,7 @@ class Combination:
     def predict(self, candidates):
         least, number = self.losses.min(), self.coding == "number"
         unit = max(least / max(self.rows, 1.0), EXACT) if number else 1.0
-        shares = np.exp(-ETA * ((self.losses - least) / unit))
+        shares = np.exp(-self.eta * ((self.losses - least) / unit))
         shares /= shares.sum()
         return candidates @ ((shares + self.calm.weights()) / 2 if number else shares)
 
@@ -154,8 +161,8 @@ class Combination:
             self.regrets(self.calm, candidates[0], mixed, labels[0], unit)
         else:
             loss = np.array([wrong(column, labels, self.coding) for column in candidates.T])
-        self.losses = DISCOUNT[self.coding] * self.losses + loss
-        self.rows = DISCOUNT[self.coding] * self.rows + 1
+        self.losses = self.discount * self.losses + loss
+        self.rows = self.discount * self.rows + 1
 
 
 def wrong(outputs, labels, coding):
@@ -203,7 +210,8 @@ class OracleLateBank:
         finals = [c.predict(some) for c, some in zip(self.both, candidates, strict=True)]
         least = self.losses.min()
         unit = max(least / max(self.rows, 1.0), EXACT) if self.coding == "number" else 1.0
-        shares = np.exp(-ETA * ((self.losses - least) / unit))[: len(self.both)]
+        eta = LATE_ETA[self.coding]
+        shares = np.exp(-eta * ((self.losses - least) / unit))[: len(self.both)]
         weights = self.both[-1].mixtures[0].weights()
         mixed = [weights @ self.range.clip(predictions[:, 0], r) for r in ((0, 0), self.room())]
         return {
@@ -243,10 +251,11 @@ class OracleLateBank:
         if self.coding == "number":
             loss = ((np.array(made["finals"])[:, 0] - labels[0]) / self.range.unit) ** 2
             errors = ((made["mixed"] - labels[0]) / self.range.unit) ** 2
-            self.room_losses = MIX * self.room_losses + errors
+            self.room_losses = MIX["number"] * self.room_losses + errors
         else:
             loss = np.array([wrong(f, labels, self.coding) for f in made["finals"]])
-        self.losses, self.rows = MIX * self.losses + loss, MIX * self.rows + 1
+        fade = MIX[self.coding]
+        self.losses, self.rows = fade * self.losses + loss, fade * self.rows + 1
 
     def see(self, label, between):
         """Learn how late labels are, and how the range grows."""
