@@ -78,6 +78,36 @@ def test_equal_rows_are_a_late_batch_of_arrays(kind, parameters, words, together
         assert not model._model.remembered
 
 
+def jumping(seed):
+    """A stream whose level may jump, so that learning begins anew, with gaps among the targets."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(120, 2))
+    y = X.sum(1) + np.cumsum(rng.normal(size=120)) * 0.3
+    y += np.where(np.arange(120) > rng.integers(0, 120), rng.choice([0.0, 1e5]), 0.0)
+    y[rng.random(120) < 0.3] = np.nan
+    y[: int(rng.integers(0, 6))] = np.nan
+    return X, y, [dict(zip("ab", row, strict=True)) for row in X.tolist()]
+
+
+@pytest.mark.parametrize("together", [1, 7, 40])
+@pytest.mark.parametrize("parameters", [{}, {"features": "linear"}], ids=str)
+def test_labels_that_never_come_are_those_of_a_late_batch_of_arrays(parameters, together):
+    """Also where learning begins anew: what is predicted once more, and when, is the same."""
+    for seed in range(40):
+        X, y, rows = jumping(seed)
+        model = DFOPRegressor(semi=True, **parameters)
+        twin = dfop.DFOPRegressor(semi=True, **parameters)
+        for start in range(0, len(y), together):
+            part = slice(start, start + together)
+            told = [model.predict_one(x) for x in rows[part]]
+            if start:
+                assert told == twin.predict(X[part]).tolist(), seed
+            twin.partial_fit(X[part], y[part], late=True)
+            for x, value in zip(rows[part], y[part].tolist(), strict=True):
+                model.learn_one(x, value)
+        assert model._model.learned == twin._model.learned
+
+
 @pytest.mark.parametrize("begun", [False, True])
 @pytest.mark.parametrize("kind", ["number", "two"])
 def test_one_row_asked_about_in_other_words_is_one_row(kind, begun):
