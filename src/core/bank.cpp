@@ -444,16 +444,20 @@ void Bank::predict(const double* X, std::size_t n, double* yhat, double* made,
         for (std::size_t i = 0; i < blocks; ++i) predict_from(i);
 }
 
+bool Bank::came_first(double* made) const {
+    bool first = false;
+    each_target(*this, made, [&](std::size_t c, std::size_t, Made then) {
+        if (then.values && combiners_[c].outputs() > 0) first |= combiners_[c].came_first(then);
+    });
+    return first;
+}
+
 void Bank::remake(const double* X, std::size_t n, double* made) const {
     const std::size_t size = made_size();
     std::vector<double> now(size), yhat(outputs_);
     for (std::size_t t = 0; t < n; ++t) {
         double* of_row = made + t * size;
-        bool first = false;
-        each_target(*this, of_row, [&](std::size_t c, std::size_t, Made then) {
-            if (then.values && combiners_[c].outputs() > 0) first |= combiners_[c].came_first(then);
-        });
-        if (!first) continue;
+        if (!came_first(of_row)) continue;
         predict(X + t * features_, 1, yhat.data(), now.data());
         each_target(*this, of_row, [&](std::size_t c, std::size_t, Made then) {
             if (!then.values || combiners_[c].outputs() == 0) return;

@@ -91,6 +91,8 @@ public:
     // Predicts rows that wait since before the first label once more, so that experts are compared
     // by what they say of rows to come even in the first labels that come together.
     void remake(const double* X, std::size_t n, double* made) const;
+    // Whether that would predict a row once more.
+    bool came_first(double* made) const;
     // Of every expert: of expert k, row t, output o at [(k * n + t) * outputs + o].
     void predict_each(const double* X, std::size_t n, double* predictions) const;
     // forget(1) and then a row with no time is the same, bit for bit, as a row with time 1.

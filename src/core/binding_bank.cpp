@@ -216,6 +216,15 @@ void remake(GuardedBank& g, const Matrix& X, const Out& made) {
     g.model.remake(X.data(), X.shape(0), made.data());
 }
 
+std::vector<bool> came_first(GuardedBank& g, const Out& made) {
+    const auto held = g.lock();
+    check_made(made, made.shape(0), g.model);
+    std::vector<bool> first(made.shape(0));
+    for (std::size_t t = 0; t < first.size(); ++t)
+        first[t] = g.model.came_first(made.data() + t * made.shape(1));
+    return first;
+}
+
 void forget(GuardedBank& g, double elapsed) {
     const auto held = g.lock();
     g.model.forget(elapsed);
@@ -401,6 +410,7 @@ void bind_bank(nb::module_& m) {
              "made"_a.noconvert(), "given"_a.noconvert() = nb::none())
         .def("predict_made", &predict_made, "X"_a.noconvert(), "out"_a.noconvert(),
              "made"_a.noconvert(), "given"_a.noconvert() = nb::none())
+        .def("came_first", &came_first, "made"_a.noconvert())
         .def("remake", &remake, "X"_a.noconvert(), "made"_a.noconvert())
         .def("replay", &replay, "X"_a.noconvert(), "Y"_a.noconvert(), "steps"_a.noconvert(),
              "pace"_a.noconvert(), "stamps"_a.noconvert(), "now"_a, "out"_a.noconvert(),

@@ -20,8 +20,6 @@ namespace dfop {
 namespace {
 
 constexpr double kOnce = 1.0;
-// Numbers of rows that were predicted, and whose labels have not come.
-constexpr std::size_t kMostAsked = 1'000'000;
 
 // Row by row, whatever learns: a filter with its discount, a bank, or nothing yet.
 class RowEngine {
@@ -184,36 +182,19 @@ public:
         return out;
     }
 
-    // Remembers a row that was predicted just now, among at most so many.
-    void ask(nb::handle row, std::size_t limit) {
+    // Remembers a row that was predicted just now, and by which method.
+    void ask(nb::handle row, AskedRows& asked, std::uint32_t method) {
         const Call call(*this, 0);
-        const std::size_t width = coder_.model.width();
-        const std::size_t most =
-            std::max<std::size_t>(kMostAsked / std::max<std::size_t>(width, 1), 1);
-        asked_.add(digest_of_row(row.ptr()), rows_.last(), width, std::min(limit, most));
+        asked.add(digest_of_row(row.ptr()), rows_.last(), coder_.model.width(), method);
     }
 
     // By what a row that is learned now is found among those of which something was put down;
-    // nothing if it was predicted just now, and is not late.
-    nb::object learns(nb::handle row) {
+    // nothing if it was predicted just now, and is not late. One that cannot be learned is refused.
+    nb::object learns(nb::handle row, AskedRows& asked) {
         const Call call(*this, 0);
+        rows_.code(row.ptr(), false);
         const std::uint64_t digest = digest_of_row(row.ptr());
-        return asked_.take_last(digest) ? nb::none() : nb::cast(digest);
-    }
-
-    std::size_t asked_count() const { return asked_.size(); }
-
-    // The rows asked about, by what they are found again and as they were coded; they are forgotten.
-    nb::tuple take_asked() {
-        const Call call(*this, 0);
-        nb::list digests;
-        for (std::size_t t = 0; t < asked_.size(); ++t) digests.append(asked_.digests()[t]);
-        const npy_intp shape[] = {static_cast<npy_intp>(asked_.size()),
-                                  static_cast<npy_intp>(asked_.width())};
-        nb::object rows = new_array(2, shape);
-        std::copy_n(asked_.values(), asked_.size() * asked_.width(), data_of(rows));
-        asked_.clear();
-        return nb::make_tuple(digests, rows);
+        return asked.take_last(digest) ? nb::none() : nb::cast(digest);
     }
 
     void rollback() {
@@ -355,7 +336,6 @@ private:
     Lock& lock_;
     RowEngine engine_;
     DictCoder rows_;
-    AskedRows asked_;
     std::vector<double> yhat_, last_, target_;
     bool busy_ = false, warned_ = false;
 };
@@ -451,6 +431,40 @@ nb::object bound(PyMethodDef& method, nb::handle self) {
     return nb::steal(function);
 }
 
+// By what they are known again, and as they were coded.
+nb::tuple asked_rows(const AskedRows& asked) {
+    nb::list digests;
+    for (std::size_t t = 0; t < asked.size(); ++t) digests.append(asked.digests()[t]);
+    const npy_intp shape[] = {static_cast<npy_intp>(asked.size()),
+                              static_cast<npy_intp>(asked.width())};
+    nb::object rows = new_array(2, shape);
+    std::copy_n(asked.values(), asked.size() * asked.width(), data_of(rows));
+    return nb::make_tuple(digests, rows);
+}
+
+void restore_asked(AskedRows& asked, std::vector<std::uint64_t> digests, const Matrix& rows,
+                   std::uint32_t methods) {
+    require(digests.size() == rows.shape(0), "one row per digest is needed");
+    require(rows.shape(0) <= asked.most(rows.shape(1)), "more rows than are kept");
+    require(first_unusable(rows.data(), rows.size()) == rows.size(),
+            "rows must be finite and below 2**500 in magnitude");
+    asked.restore(std::move(digests), {rows.data(), rows.data() + rows.size()}, rows.shape(1),
+                  methods);
+}
+
+void bind_asked(nb::module_& m) {
+    m.def("digest_of_row", [](nb::handle x) { return digest_of_row(x.ptr()); }, "x"_a.none());
+    m.def("plain_row", [](nb::handle x) { return plain_row(x.ptr()); }, "x"_a.none());
+    nb::class_<AskedRows>(m, "AskedRows")
+        .def(nb::init<std::size_t>(), "limit"_a)
+        .def("__len__", &AskedRows::size)
+        .def("rows", &asked_rows)
+        .def("clear", &AskedRows::clear)
+        .def("restore", &restore_asked, "digests"_a, "rows"_a.noconvert(), "methods"_a)
+        .def_prop_ro("limit", &AskedRows::limit)
+        .def_prop_ro("methods", &AskedRows::methods);
+}
+
 void bind_lock(nb::module_& m) {
     nb::class_<Lock>(m, "Lock")
         .def(nb::init<>())
@@ -472,7 +486,7 @@ void bind_lock(nb::module_& m) {
 
 void bind_rows(nb::module_& m) {
     bind_lock(m);
-    m.def("digest_of_row", [](nb::handle x) { return digest_of_row(x.ptr()); }, "x"_a.none());
+    bind_asked(m);
     nb::class_<NamedRows>(m, "NamedRows")
         .def(nb::init<nb::object, nb::object, nb::dict, nb::object, double, std::size_t>(),
              "engine"_a.none(), "coder"_a, "names"_a, "lock"_a, "discount"_a, "most_names"_a)
@@ -499,10 +513,8 @@ void bind_rows(nb::module_& m) {
             "code_to_predict", [](NamedRows& rows, nb::handle x) { return rows.code(x, false); },
             "x"_a.none())
         .def("last_row", &NamedRows::last_row)
-        .def("ask", &NamedRows::ask, "x"_a.none(), "limit"_a)
-        .def("learns", &NamedRows::learns, "x"_a.none())
-        .def("take_asked", &NamedRows::take_asked)
-        .def_prop_ro("asked", &NamedRows::asked_count)
+        .def("ask", &NamedRows::ask, "x"_a.none(), "asked"_a, "method"_a)
+        .def("learns", &NamedRows::learns, "x"_a.none(), "asked"_a)
         .def("rollback", &NamedRows::rollback)
         .def("use", &NamedRows::use, "engine"_a.none())
         .def("set_lags", &NamedRows::set_lags, "values"_a.none())

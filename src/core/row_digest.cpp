@@ -48,12 +48,29 @@ std::uint64_t hash_of_value(PyObject* value) {
     }
 }
 
+nb::object plain_cell(PyObject* value) {
+    double number = 0.0;
+    switch (read_cell(value, number)) {
+        case CellKind::number: return nb::float_(number);
+        case CellKind::text: {
+            nb::object owner;
+            const std::string_view text = strip_text(value, owner);
+            return is_gap_word(text) ? nb::none() : to_python(text);
+        }
+        default: return nb::none();
+    }
+}
+
+void check_dict(PyObject* row) {
+    if (!PyDict_Check(row))
+        throw nb::type_error("a row must be a dict of feature names and values");
+}
+
 }  // namespace
 
 // Cells are added up, so that their order does not matter.
 std::uint64_t digest_of_row(PyObject* row) {
-    if (!PyDict_Check(row))
-        throw nb::type_error("a row must be a dict of feature names and values");
+    check_dict(row);
     std::uint64_t sum = 0;
     Py_ssize_t at = 0;
     PyObject *name, *value;
@@ -62,6 +79,18 @@ std::uint64_t digest_of_row(PyObject* row) {
         sum += hash_bits(hash_of_name(name), hash_of_value(value));
     }
     return mix_bits(sum);
+}
+
+nb::dict plain_row(PyObject* row) {
+    check_dict(row);
+    nb::dict plain;
+    Py_ssize_t at = 0;
+    PyObject *name, *value;
+    while (PyDict_Next(row, &at, &name, &value)) {
+        const nb::object name_kept = nb::borrow(name), value_kept = nb::borrow(value);
+        plain[name_kept] = plain_cell(value);
+    }
+    return plain;
 }
 
 }  // namespace dfop

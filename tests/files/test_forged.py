@@ -481,3 +481,64 @@ def test_the_file_tells_its_format_and_version():
 
 def test_there_is_a_good_file_of_every_case():
     assert len({case.path for case in CASES}) == len(CASES)
+
+
+# -- rows that were predicted since something was learned ---------------------------------------
+
+
+def asked(begun):
+    model = river.DFOPRegressor(features="linear", pending_limit=9)
+    if begun:
+        model.learn_one({"a": 0.5, "b": 1.0}, 1.0)
+    for t in range(3):
+        model.predict_one({"a": float(t), "b": None} if begun else {"a": float(t), "b": "red"})
+    return unpack(to_bytes(model))
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_junk_among_rows_that_were_predicted_does_no_harm(begun):
+    document, tensors = asked(begun)
+    for at in leaves(document["asked"], ("asked",)):
+        for value in (*JUNK, leave_away):
+            is_harmless(repack(changed(document, at, value), tensors))
+    for name in [name for name in tensors if name.startswith("asked/")]:
+        less = {key: value for key, value in tensors.items() if key != name}
+        assert not is_harmless(repack(document, less))
+        assert not is_harmless(repack(document, {**tensors, name: tensors[name][:, :1]}))
+
+
+ROW = [["a", 1.0]]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [ROW] * 10,  # more than may wait
+        [ROW] * 2,  # fewer than digests
+        [ROW, ROW, [["a", 1.0], ["a", 2.0]]],
+        [ROW, ROW, [[1, 1.0], [True, 2.0]]],
+        [ROW, ROW, [["a", "12"]]],
+        [ROW, ROW, [["a", 1e200]]],
+        [ROW, ROW, [["a", True]]],
+        [ROW, ROW, [["a", [1.0]]]],
+        [ROW, ROW, [[["a"], 1.0]]],
+        [ROW, ROW, [["a", 1.0, 1.0]]],
+        [ROW, ROW, [[f"a{t}", 1.0] for t in range(40_000)]],  # fewer wide ones are kept
+    ],
+    ids=range(11),
+)
+def test_rows_before_the_first_label_that_no_model_would_keep_are_refused(rows):
+    document, tensors = asked(begun=False)
+    assert is_harmless(repack({**document, "asked": {"methods": 1, "first": [ROW] * 3}}, tensors))
+    count = 10 if len(rows) == 10 else 3
+    more = {**tensors, "asked/digests": np.zeros((count, 2), np.int32)}
+    assert not is_harmless(repack({**document, "asked": {"methods": 1, "first": rows}}, more))
+
+
+def test_more_rows_than_may_wait_are_refused():
+    document, tensors = asked(begun=True)
+    rows = tensors["asked/rows"]
+    for some in (np.repeat(rows, 4, axis=0), np.full(rows.shape, 1e200), rows[:, :-1]):
+        digests = np.zeros((len(some), 2), np.int32)
+        forged = {**tensors, "asked/rows": some, "asked/digests": digests}
+        assert not is_harmless(repack(document, forged))

@@ -488,3 +488,14 @@ def test_labels_that_cannot_arrive_then_are_refused(labels, words, lags):
     rows = [["green", 3.0], ["red", 4.0]]
     call = {"keys": ["new 0", "new 1"], "labels": labels}
     refused(model, lambda m: m.predict_pending(rows, **call), *words)
+
+
+def test_several_targets_after_rows_with_lags_say_how_to_begin():
+    X = np.arange(12.0).reshape(6, 2)
+    model = DFOPRegressor(0.01, lags=1)
+    model.predict_pending(X, range(6))
+    for learn in (lambda m: m.learn_pending(range(6), X), lambda m: m.partial_fit(X, X)):
+        refused(model, learn, "(6, 2)", "with lags= by partial_fit with targets")
+    new = DFOPRegressor(0.01, lags=1).partial_fit(X, X)
+    new.predict_pending(X, range(6))
+    new.learn_pending(range(6), X)

@@ -5,8 +5,9 @@ directions of its information, `FrequentDirections` one that knows how much it l
 many filters combined, `KeyedStore` many at rest, one per key;
 `Coder` turns columns of numbers, text and gaps into rows of numbers, `NamedRows` does so for dicts
 and lets a filter or bank learn them, one call at a time by `Lock`; by `digest_of_row` a dict is
-known again; `Intervals`, `Calibration` and
-`Watch` say how sure a model is, row by row, and `ErrorRecord` what its experts were worth.
+known again, and `AskedRows` are those predicted since something was learned; `Intervals`,
+`Calibration` and `Watch` say how sure a model is, row by row, and `ErrorRecord` what its experts
+were worth.
 `choose` is the rule by which outputs stand for classes: those within 1e-9 of the largest are
 equal, and the first of them is chosen.
 
@@ -30,6 +31,7 @@ from ._native import (
     LARGEST,
     MOST_TEXTS,
     SMALLEST,
+    AskedRows,
     Bank,
     Calibration,
     Coder,
@@ -49,6 +51,7 @@ from ._native import (
     first_rows,
     first_unusable,
     moved_weights,
+    plain_row,
 )
 
 __all__ = [
@@ -57,6 +60,7 @@ __all__ = [
     "LARGEST",
     "MOST_TEXTS",
     "SMALLEST",
+    "AskedRows",
     "Bank",
     "Calibration",
     "Coder",
@@ -80,6 +84,7 @@ __all__ = [
     "first_rows",
     "first_unusable",
     "moved_weights",
+    "plain_row",
     "restore_bank",
     "restore_coder",
     "restore_directions",
@@ -205,6 +210,12 @@ def _reduce_rows(r: NamedRows) -> tuple[Any, ...]:
         return _restore_rows, (r.lags, *parts)
 
 
+def _restore_asked(limit: int, *state: Any) -> AskedRows:
+    asked = AskedRows(limit)
+    asked.restore(*state)
+    return asked
+
+
 def _reduce_filter(f: Filter) -> tuple[Any, ...]:
     return restore_filter, (
         f.features,
@@ -282,6 +293,7 @@ class Snapshot:
 
 # pickle, copy and joblib of everything that holds a filter
 copyreg.pickle(Bank, _reduce_bank)
+copyreg.pickle(AskedRows, lambda a: (_restore_asked, (a.limit, *a.rows(), a.methods)))
 copyreg.pickle(Coder, _reduce_coder)
 copyreg.pickle(Filter, _reduce_filter)
 copyreg.pickle(FrequentDirections, _reduce_directions)

@@ -16,6 +16,10 @@ The description has
 and each part has its numbers in arrays under its name: ``engine/``, ``monitor/``, ``coder/``,
 ``lags/``, ``waiting/``. Which arrays an engine or a monitor has, its compiled parts say. What was
 predicted of dicts that have not been learned is in arrays alone, ``remembered/``, if there are any.
+If dicts were predicted since something was learned, there is a part more:
+
+    asked                      by which methods the last of them was asked about, and before the
+                               first label all of them
 """
 
 from __future__ import annotations
@@ -35,7 +39,7 @@ from .engine import describe_engine, read_engine
 from .faces import ARRAYS, Face, class_of, describe_parameters, kind_of, read_parameters
 from .lagged import describe_lags, read_lags
 from .monitoring import describe_monitor, read_monitor
-from .remembered import describe_remembered, read_remembered
+from .remembered import describe_asked, describe_remembered, read_asked, read_remembered
 from .targets import describe_target, read_target
 from .values import Reading, describe_clock, known, number, read_clock, whole
 from .waiting import describe_waiting, read_waiting
@@ -70,6 +74,7 @@ def describe(face: Face) -> tuple[dict[str, Any], Tensors]:
 
 
 def _describe_parts(model: Model, tensors: Tensors) -> dict[str, Any]:
+    asked = describe_asked(model, tensors)
     if model.engine is None:  # its first row may have been refused, and left lags without columns
         model = Model(model.settings, model.target, by_name=model.by_name)
     engine, monitor, lags = model.engine, model.monitor, model.lags
@@ -85,12 +90,13 @@ def _describe_parts(model: Model, tensors: Tensors) -> dict[str, Any]:
         "rows": model.rows,
         "learned": model.learned,
         "waiting": describe_waiting(model.waiting, tensors),
+        **({} if asked is None else {"asked": asked}),
     }
 
 
 def rebuild(document: dict[str, Any], tensors: Tensors) -> Any:
     """Make the learner that was described; a value that makes no sense is an error."""
-    known(document, _PARTS, "the model")
+    known({"asked": None, **document}, _PARTS | {"asked"}, "the model")
     kind = document["kind"]
     reading = Reading(tensors)
     arrays = reading.under("parameters/")
@@ -107,6 +113,8 @@ def rebuild(document: dict[str, Any], tensors: Tensors) -> Any:
         _check_untouched(model, document)
     else:
         _read_knowledge(model, document, reading)
+    if "asked" in document:
+        read_asked(model, document["asked"], reading)
     reading.check_all_read()
     face.__dfop_resume__(model)
     return face

@@ -14,7 +14,7 @@ from dfop.core import BUCKETS, Bank, Lock, NamedRows, digest_of_row
 from dfop.rows.batch import Batch
 
 from .label_targets import LabelTarget
-from .made import Made, made_of, most_remade
+from .made import Made, has_doubled, made_of, most_remade
 from .model import Model
 from .remembered import RememberedRows
 from .settings import Settings
@@ -102,8 +102,7 @@ class RowsByName:
             self._close(self.named.learn_number(x, y, *parts), y)
         else:
             self._learn(x, Planned(self.model.target, np.array([[y]])), made)
-        if self._remembered is not None and self._remembered.early:
-            self._remake(self._remembered)
+        self._count()
         self._warn()
 
     def learn_label(self, x: dict[Any, Any], label: Any) -> None:
@@ -119,9 +118,15 @@ class RowsByName:
             self._close(self.named.learn_class(x, k, target.margin, *parts), k)
         else:
             self._learn(x, planned or target.plan_growing([label]), made)
-        if self._remembered is not None and self._remembered.early:
-            self._remake(self._remembered)
+        self._count()
         self._warn()
+
+    def _count(self) -> None:
+        """Count a row that was learned, and go on as that demands."""
+        if self._remembered is not None:
+            self.model.learned += 1
+            if self._remembered.early and has_doubled(self.model.learned):
+                self._remake(self._remembered)
 
     def _is_under_way(self) -> bool:
         """Whether a row needs nothing but what is compiled."""
@@ -250,49 +255,59 @@ class RowsByName:
 
     # -- rows that are predicted now and learned later ------------------------------------------
 
-    def ask(self, x: dict[Any, Any]) -> None:
+    def ask(self, x: dict[Any, Any], method: int) -> None:
         """Remember the row that was predicted just now, to know it again when its label comes."""
         remembered = self._remembered
         if remembered is None:
             return
         if self.model.engine is None:
-            remembered.add_first(x)
+            remembered.add_first(x, method)
         else:
-            self.named.ask(x, remembered.limit)
+            self.named.ask(x, remembered.asked, method)
 
-    def put_down(self) -> None:
+    def _put_down(self, remembered: RememberedRows) -> None:
         """Put down what is predicted of the rows asked about, before something is learned."""
-        if self._remembered is not None and self.named.asked:
-            digests, rows = self.named.take_asked()
-            made = made_of(self.model, rows, [(0, rows.shape[1])])
-            self._remembered.put_down(digests, made, rows[:, :0])
+        if remembered.asked:
+            digests, rows = remembered.asked.rows()
+            remembered.asked.clear()
+            self._put_down_coded(remembered, digests, rows)
+
+    def _put_down_coded(
+        self, remembered: RememberedRows, digests: Iterable[int], rows: Array
+    ) -> None:
+        made = made_of(self.model, rows, [(0, rows.shape[1])])
+        remembered.put_down(self.model.engine, digests, made, rows)
 
     def _made(self, x: dict[Any, Any], remembered: RememberedRows) -> Made | None:
         """Return what was predicted of a row that is learned now; None if nothing changed since."""
-        if not remembered and not self.named.asked:
+        if not remembered and not remembered.asked:
             return None
-        digest = self.named.learns(x)
-        self.put_down()
+        self._refuse_lag_names(x)
+        digest = self.named.learns(x, remembered.asked)
+        self._put_down(remembered)
         return None if digest is None else remembered.take(digest)
 
     def _made_first(self, x: dict[Any, Any]) -> Made | None:
         """Do the same of the first row of all, now that there is an engine for it."""
-        model, remembered = self.model, self._remembered
+        remembered = self._remembered
         if remembered is None or not remembered.first:
             return None
-        digests, first = zip(*remembered.first, strict=True)
+        digests, rows = [], []
+        for digest, row in remembered.first:
+            try:
+                rows.append(self.named.code_to_predict(row))
+            except ValueError:  # by the first label a column is of another kind
+                continue
+            digests.append(digest)
         remembered.first.clear()
-        rows = np.vstack([self.named.code_to_predict(row) for row in first])
-        remembered.put_down(digests, made_of(model, rows, [(0, rows.shape[1])]), rows)
+        if rows:
+            self._put_down_coded(remembered, digests, np.vstack(rows))
         return remembered.take(digest_of_row(x))
 
     def _remake(self, remembered: RememberedRows) -> None:
-        """Whenever labels have doubled, see `Bank.remake`."""
-        engine, monitor = self.model.engine, self.model.monitor
-        if monitor is None or monitor.rows & (monitor.rows - 1):
-            return
-        if isinstance(engine, Bank):
-            remembered.remake(engine, most_remade(monitor.rows))
+        """Predict rows once more that came before the first label, see `Bank.remake`."""
+        if isinstance(self.model.engine, Bank):
+            remembered.remake(self.model.engine, most_remade(self.model.learned))
 
     # -- frames -------------------------------------------------------------------------------
 
@@ -308,7 +323,8 @@ class RowsByName:
         assert names is not None
         self._refuse_lag_names(names)
         batch = ordered(batch)
-        self.put_down()
+        if self._remembered is not None:
+            self._put_down(self._remembered)
         if len(model.ids.keys() | set(names)) > model.settings.max_features:
             self._learn_rows(batch.dicts(), planned, labelled)
             self._warn()
@@ -345,6 +361,7 @@ class RowsByName:
                 continue
             one = [(0, opened[t])] if t in opened else []
             self._learn(row, Planned(model.target, planned.values[t : t + 1], one))
+            model.learned += self._remembered is not None
 
     def outputs_of_batch(self, batch: Batch) -> Array:
         """Return the active outputs of rows; unknown names have no part in it."""

@@ -22,6 +22,20 @@ Array = NDArray[np.float64]
 LEAST_REMADE = 1000
 
 
+def has_doubled(labels: Any) -> Any:
+    """Return whether there are twice as many labels as the last time that was so; also of arrays.
+
+    Then rows that came before the first label are predicted once more, as many as `most_remade`
+    says.
+
+    Examples
+    --------
+    >>> [labels for labels in range(1, 20) if has_doubled(labels)]
+    [1, 2, 4, 8, 16]
+    """
+    return labels & (labels - 1) == 0
+
+
 def most_remade(labels: int) -> int:
     """Return how many waiting rows are predicted once more when there are so many labels.
 

@@ -30,7 +30,7 @@ from dfop.rows.weights import row_weights
 
 from .label_targets import LabelTarget
 from .lags import Lags
-from .made import Made, made_of, most_remade
+from .made import Made, has_doubled, made_of, most_remade
 from .monitor import STRIDE, Found, LabelMonitor, Monitor, NumberMonitor, at_once
 from .movement import moved_weights_of
 from .opening import Target, check_columns, check_targets, new_engine, new_monitor
@@ -108,7 +108,7 @@ class Model:
         self.rows = 0
         """How many rows have come; not counted where they are dicts, which never wait."""
         self.learned = 0
-        """How many of them were learned."""
+        """How many of them were learned; of dicts too, where it matters when their labels come."""
         number = isinstance(target, NumberTarget)  # classes need no more than single precision
         self.waiting = WaitingRows(
             settings.pending_limit,
@@ -225,11 +225,12 @@ class Model:
             self.take_target(planned.target)
             if late and made is None:
                 made = made_of(self, *(coded if len(parts) > 1 else (rows, widths)))
+                made.experts[~seen] = np.nan  # without a label there is nobody to be judged
             of_part = None if made is None else made.cut(part)
             runs += self.learn_coded(
                 rows, widths, values, weighed, known, opened, of_part, filtered=filtered
             )
-            if not self.by_name:
+            if not self.by_name or self.remembered is not None:
                 self.learned += int(np.count_nonzero(known))
             start = part.stop
         self.clock = weights.clock
@@ -394,7 +395,7 @@ class Model:
     def _doubled(self, seen: NDArray[np.bool_]) -> dict[int, int]:
         """Return after which rows there are twice as many labels as the last time, and how many."""
         counts = self.learned + np.cumsum(seen)
-        rows = np.flatnonzero(seen & (counts & (counts - 1) == 0))
+        rows = np.flatnonzero(seen & has_doubled(counts))
         return dict(zip((rows + 1).tolist(), counts[rows].tolist(), strict=True))
 
     def _edges(

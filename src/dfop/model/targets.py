@@ -46,10 +46,13 @@ class NumberTarget:
         numbers = target_numbers(y, n)
         flat, outputs = numbers.ndim == 1, 1 if numbers.ndim == 1 else numbers.shape[1]
         if self.known and (flat, outputs) != (self.flat, self.outputs):
-            expected = "(n,)" if self.flat else f"(n, {self.outputs})"
+            expected, remedy = f"(n, {self.outputs})", "or begin a new model"
+            if self.flat:
+                expected = "(n,)"
+                remedy += " (with lags= by partial_fit with targets: rows before them have one)"
             raise ValueError(
-                f"y has shape {numbers.shape} but this model has learned y of {expected}: "
-                "give as many targets per row as in the first call, or begin a new model"
+                f"y has shape {numbers.shape} but this model learns y of {expected}: "
+                f"give as many targets per row as in the first call, {remedy}"
             )
         names = None if flat else same_targets(self.names, y)
         return Planned(NumberTarget(outputs, flat, True, names), numbers.reshape(n, outputs))

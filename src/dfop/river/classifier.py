@@ -12,6 +12,7 @@ from dfop.forgetting import Forgetting
 from dfop.model.by_name import RowsByName
 from dfop.model.label_targets import LabelTarget
 from dfop.model.monitor import LabelMonitor
+from dfop.model.remembered import PREDICTION
 from dfop.rows.cells import is_missing
 from dfop.rows.checks import check_length
 from dfop.rows.target_cells import cells_of, split_targets
@@ -81,9 +82,11 @@ class DFOPClassifier(RiverLearner, base.MiniBatchClassifier):
     was predicted and known when the row came. Nobody has to say so: whoever predicts now and learns
     later gets it, as `progressive_val_score(..., delay=)` does. A row that is learned right after
     it was predicted, or that was not predicted one at a time, is learned as if its label had been
-    known at once. Time passes with the rows that are learned: to predict changes nothing. A row
-    that comes otherwise than it was predicted, as behind a `StandardScaler` that has gone on, is
-    not known again.
+    known at once. Time passes with the rows that are learned: to predict teaches nothing, it is
+    only noted. A row that `predict_one` and right after that `predict_proba_one` are asked about
+    is one row; asked about by the same method twice it is two, and of equal rows the one predicted
+    first is taken. A row that comes otherwise than it was predicted, as behind a `StandardScaler`
+    that has gone on, is not known again.
 
     Examples
     --------
@@ -191,7 +194,7 @@ class DFOPClassifier(RiverLearner, base.MiniBatchClassifier):
             assert isinstance(target, LabelTarget)
             order = target.order
             k = self._rows.chosen(x, target)
-            self._remember(x)
+            self._remember(x, PREDICTION)
             return order[k] if order else None
 
     def predict_proba_one(self, x: Row, **kwargs: Any) -> dict[Any, float]:

@@ -16,6 +16,7 @@ from dfop.model.by_name import RowsByName
 from dfop.model.label_targets import LabelTarget
 from dfop.model.model import Model
 from dfop.model.opening import Target
+from dfop.model.remembered import PROBABILITIES
 from dfop.model.settings import Settings
 from dfop.model.sparse_by_name import SparseRowsByName
 from dfop.rows.batch import Batch
@@ -80,7 +81,6 @@ class RiverLearner(Insight, base.Estimator):
         super().__setattr__(name, value)
 
     def __getstate__(self) -> dict[str, Any]:
-        self._put_down()
         fast = ("learn_one", "predict_one", "_rows")
         return {name: value for name, value in vars(self).copy().items() if name not in fast}
 
@@ -117,29 +117,21 @@ class RiverLearner(Insight, base.Estimator):
 
     def __dfop_model__(self) -> Model:
         """Return the model, for a file."""
-        model = self._checked()
-        self._put_down()
-        return model
+        return self._checked()
 
     def __dfop_resume__(self, model: Model) -> None:
         """Go on with a model, from a file."""
         self._use(model)
 
-    def _put_down(self) -> None:
-        """Put down what was predicted of rows, so that the model knows it."""
-        if isinstance(self._rows, RowsByName):
-            with self._model.lock:
-                self._rows.put_down()
-
-    def _remember(self, x: Row) -> None:
+    def _remember(self, x: Row, method: int) -> None:
         """Remember a row that was predicted, to know it again when its label comes."""
         if isinstance(self._rows, RowsByName):
-            self._rows.ask(x)
+            self._rows.ask(x, method)
 
     def _active(self, x: Row) -> Array:
         """Return the outputs that make the prediction of one row."""
         outputs = self._rows.outputs(x)
-        self._remember(x)
+        self._remember(x, PROBABILITIES)
         return self._model.target.active(np.array([outputs])) if outputs else np.zeros((1, 1))
 
 

@@ -15,6 +15,7 @@ from dfop.insight.experts import weights_of
 from dfop.insight.uncertainty import half_widths_at, monitor_of
 from dfop.model.by_name import RowsByName
 from dfop.model.monitor import NumberMonitor
+from dfop.model.remembered import INTERVAL, PREDICTION
 from dfop.model.targets import NumberTarget, Planned
 from dfop.rows.cells import is_missing
 from dfop.rows.target_cells import one_number, split_targets, target_numbers
@@ -80,9 +81,11 @@ class DFOPRegressor(RiverLearner, base.MiniBatchRegressor):
     was predicted and known when the row came. Nobody has to say so: whoever predicts now and learns
     later gets it, as `progressive_val_score(..., delay=)` does. A row that is learned right after
     it was predicted, or that was not predicted one at a time, is learned as if its label had been
-    known at once. Time passes with the rows that are learned: to predict changes nothing. A row
-    that comes otherwise than it was predicted, as behind a `StandardScaler` that has gone on, is
-    not known again.
+    known at once. Time passes with the rows that are learned: to predict teaches nothing, it is
+    only noted. A row that `predict_one` and right after that `predict_interval_one` are asked about
+    is one row; asked about by the same method twice it is two, and of equal rows the one predicted
+    first is taken. A row that comes otherwise than it was predicted, as behind a `StandardScaler`
+    that has gone on, is not known again.
 
     Examples
     --------
@@ -194,8 +197,11 @@ class DFOPRegressor(RiverLearner, base.MiniBatchRegressor):
         """
         model = self._checked()
         with model.lock:
-            outputs = self._rows.outputs(x)
-            self._remember(x)
+            return self._predict(x, PREDICTION)
+
+    def _predict(self, x: Row, method: int) -> float:
+        outputs = self._rows.outputs(x)
+        self._remember(x, method)
         return outputs[0] if outputs else 0.0
 
     def predict_interval_one(self, x: Row, coverage: float = 0.9) -> tuple[float, float]:
@@ -226,12 +232,13 @@ class DFOPRegressor(RiverLearner, base.MiniBatchRegressor):
         half_widths_at(np.zeros(len(COVERAGES)), coverage)  # refuse it also before the first row
         model = self._checked()
         with model.lock:
-            centre, half = self.predict_one(x), math.inf
+            half = math.inf
             if model.engine is not None:
                 monitor = monitor_of(model, "predict_interval_one")
                 assert isinstance(monitor, NumberMonitor)
                 tracked = monitor.intervals.half_widths()
                 half = float(half_widths_at(tracked, coverage)[0])
+            centre = self._predict(x, INTERVAL)
         return centre - half, centre + half
 
     def learn_many(self, X: Any, y: Any) -> None:
