@@ -67,14 +67,19 @@ bool fits(const KeyedModel::Engine& engine, std::size_t known, bool open) {
            (outputs == 1 + known || (open && outputs == 2 + known));
 }
 
-// `classes` are as many as labels have, None for numbers.
-void make(GuardedStore* g, nb::handle design, std::optional<std::size_t> classes, bool open,
-          bool text, bool late, std::size_t most_keys, double idle_rows, double idle_time) {
+// As every key begins. `classes` are as many as labels have, None for numbers.
+KeyedModel model_of(nb::handle design, std::optional<std::size_t> classes, bool open, bool late) {
     const std::size_t known = classes.value_or(0);
     KeyedModel::Engine engine = engine_of(design);
     require(!classes || fits(engine, known, open), "outputs that do not fit the classes");
     KeyedModel model(std::move(engine), {classes.has_value(), known, open});
     model.grow({0, 0, 0, late});
+    return model;
+}
+
+void make(GuardedStore* g, nb::handle design, std::optional<std::size_t> classes, bool open,
+          bool text, bool late, std::size_t most_keys, double idle_rows, double idle_time) {
+    const KeyedModel model = model_of(design, classes, open, late);
     new (g) GuardedStore{KeyedStore(model, text, {most_keys, idle_rows, idle_time}), {}};
 }
 
@@ -229,12 +234,22 @@ std::vector<double> ranks(GuardedStore& g, std::int64_t entry) {
     return g.model.model(entry).ranks();
 }
 
-void grow(GuardedStore& g, std::size_t features, std::size_t classes, std::size_t outputs,
+void grow(GuardedStore& g, nb::handle design, std::optional<std::size_t> classes, bool open,
           bool late, std::size_t most_keys) {
     const auto held = g.lock();
-    require((classes == 0 && outputs == 0) || g.model.design().labels(), "numbers have no classes");
+    const KeyedModel wider = model_of(design, classes, open, late);
+    const KeyedModel& now = g.model.design();
+    require(wider.is_bank() == now.is_bank() && wider.labels() == now.labels(), "another kind");
+    require(wider.features() >= now.features() && wider.classes() >= now.classes() &&
+                wider.engine_outputs() >= now.engine_outputs() && wider.late() >= now.late(),
+            "a design that is smaller");
     nb::gil_scoped_release release;
-    g.model.grow({features, classes, outputs, late}, most_keys);
+    g.model.grow(wider, most_keys);
+}
+
+std::vector<double> take_gone(GuardedStore& g) {
+    const auto held = g.lock();
+    return g.model.take_gone();
 }
 
 nb::tuple last(GuardedStore& g, std::int64_t entry) {
@@ -242,6 +257,11 @@ nb::tuple last(GuardedStore& g, std::int64_t entry) {
     require(g.model.has(entry), "there is no such entry");
     const Moment moment = g.model.last(entry);
     return nb::make_tuple(moment.seconds, moment.ticks);
+}
+
+nb::tuple now(GuardedStore& g) {
+    const auto held = g.lock();
+    return nb::make_tuple(g.model.now().seconds, g.model.now().ticks);
 }
 
 nb::dict snapshot(GuardedStore& g) {
@@ -317,8 +337,10 @@ void bind_keyed(nb::module_& m) {
         .def("forget", &forget, "keys"_a)
         .def("engine", &engine, "entry"_a)
         .def("ranks", &ranks, "entry"_a)
-        .def("grow", &grow, "features"_a, "classes"_a, "outputs"_a, "late"_a, "most_keys"_a)
+        .def("grow", &grow, "design"_a, "classes"_a.none(), "open"_a, "late"_a, "most_keys"_a)
+        .def("take_gone", &take_gone)
         .def("last", &last, "entry"_a)
+        .def_prop_ro("now", &now)
         .def("snapshot", &snapshot)
         .def("restore", &restore, "state"_a)
         .def("limited_rows",

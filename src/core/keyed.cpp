@@ -148,7 +148,7 @@ KeyedStore::Entry KeyedStore::open(const Keys& keys, std::size_t t, double touch
 void KeyedStore::give_up(Entry entry) {
     erase(entry);
     unlink(entry);
-    late_.erase(entry);
+    given_up_.push_back({rows_, entry});
     if (text_) std::string().swap(names_[entry]);
     idle_[entry].touched = kNever;
     free_.push_back(entry);
@@ -158,6 +158,7 @@ void KeyedStore::give_up(Entry entry) {
 void KeyedStore::forget(const Keys& keys) {
     for (std::size_t t = 0; t < keys.count; ++t)
         if (const Entry entry = lookup(keys, t); entry != kNone) give_up(entry);
+    lose_late(rows_);
 }
 
 void KeyedStore::give_up_idle() {
@@ -276,6 +277,7 @@ void KeyedStore::learn(const std::int64_t* entries, const std::uint8_t* fresh, s
         std::size_t end = t + 1;  // rows of one key after each other are learned together
         while (end < n && entries[end] == entries[t] && !fresh[end]) ++end;
         prefetch(entries, t, n);
+        lose_late(rows_ - static_cast<double>(n - end));
         bring(entry, fresh[t]);
         working_.learn(X + t * d, end - t, Y + t * targets, discount.from(t), kFullGain,
                        out.yhat + t * m, out.ranks + t * classes);
@@ -306,27 +308,26 @@ KeyedModel KeyedStore::model(std::int64_t entry) const {
     return found;
 }
 
-void KeyedStore::grow(const KeyedModel::Growth& growth, std::size_t most_keys) {
+void KeyedStore::grow(const KeyedModel& design, std::size_t most_keys) {
     bounds_.most_keys = most_keys;
     for (; most_keys > 0 && size_ > most_keys; ++evicted_) give_up(first_);
-    KeyedModel grown = fresh_;
-    grown.grow(growth);
-    const KeyedModel as_new = grown;
+    lose_late(rows_);
+    const KeyedModel::Growth growth = fresh_.growth_to(design);
     const std::size_t before = stride_;
-    record_size_ = grown.record_size();
+    record_size_ = design.record_size();
     stride_ = stride_of(record_size_);
     for (std::size_t c = 0; c < chunks_.size(); ++c) {
         auto chunk = new_chunk();
         const std::size_t many = std::min(kChunk, idle_.size() - c * kChunk);
         for (std::size_t i = 0; i < many; ++i) {
             working_.unpack(chunks_[c].get() + i * before);
-            grown = working_;
+            KeyedModel grown = working_;
             grown.grow(growth);
             grown.pack(chunk.get() + i * stride_);
         }
         chunks_[c] = std::move(chunk);
     }
-    fresh_ = working_ = as_new;
+    fresh_ = working_ = design;
     fresh_record_.resize(record_size_);
     fresh_.pack(fresh_record_.data());
 }
@@ -341,7 +342,8 @@ double KeyedStore::limited_rows() const {
 std::size_t KeyedStore::memory_bytes() const {
     std::size_t bytes = idle_.size() * stride_ * sizeof(double);
     bytes += idle_.capacity() * sizeof(Idle) + table_.capacity() * sizeof(Entry) +
-             free_.capacity() * sizeof(Entry) + names_.capacity() * sizeof(std::string);
+             free_.capacity() * sizeof(Entry) + names_.capacity() * sizeof(std::string) +
+             late_.size() * kLateBytes;
     for (const std::string& name : names_)
         if (name.capacity() > 15) bytes += name.capacity() + 1;
     return bytes + sizeof(*this);
@@ -375,6 +377,7 @@ KeyedStore::Snapshot KeyedStore::snapshot() const {
 
 void KeyedStore::restore(const Snapshot& in) {
     Keys keys{in.numbers.data(), {in.texts.begin(), in.texts.end()}, in.touched.size()};
+    hold(bounds_.most_keys == 0 || keys.count <= bounds_.most_keys, "more keys than have room");
     by_ticks_ = in.now.ticks != 0;
     for (const std::int64_t ticks : in.ticks) by_ticks_ |= ticks != 0;
     for (std::size_t t = 0; t < keys.count; ++t) {

@@ -6,7 +6,9 @@
 // end they are given up where they have been idle for too long, or where a new key finds the store
 // full. Without bounds there is no list: to keep it takes two more places of memory a row. All of it is
 // decided row by row, so it does not depend on how rows are cut into calls: `place` decides for
-// some rows which entry each uses and whether it begins anew, `learn` then goes through them.
+// some rows which entry each uses and whether it begins anew, `learn` or `arrive` then goes through
+// them. A model that is given up loses its late labels when they come to the row at which that
+// happened, not before: rows of it may come first.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +17,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "keyed_model.hpp"
@@ -110,13 +113,19 @@ public:
     const KeyedModel& design() const { return fresh_; }
     KeyedModel model(std::int64_t entry) const;
     Moment last(std::int64_t entry) const { return last_of(static_cast<Entry>(entry)); }
+    Moment now() const { return now_; }  // the latest of all
     bool has(std::int64_t entry) const;
 
-    // Records become longer, so fewer keys may be wanted (0: any).
-    void grow(const KeyedModel::Growth& growth, std::size_t most_keys);
+    // Every key begins as this design from now on, which has more features, classes or outputs, or
+    // room for late labels; records become longer, so fewer keys may be wanted (0: any).
+    void grow(const KeyedModel& design, std::size_t most_keys);
 
     // Gives up models, as if their keys had never been heard of.
     void forget(const Keys& keys);
+
+    // The tickets of models that rows waited for and that were given up since this was last asked, in
+    // the order in which that happened.
+    std::vector<double> take_gone() { return std::exchange(gone_, {}); }
 
     // Everything that decides how the store goes on, keys from the idlest on. The rows that wait
     // are kept by who brings their labels; `entries` are those that it knows keys by, and `late` is
@@ -151,11 +160,18 @@ private:
         double touched;       // which of all rows that was; kNever where the entry is free
         Entry before, after;  // kNone where there are no bounds
     };
+    struct GivenUp {
+        double row;  // the count of rows when it happened
+        Entry entry;
+    };
     struct Late {
         double now = 0.0;  // log of the product of discounts, of a bank rows
         double ticket;
         std::size_t waiting = 0;
     };
+    // In a table of nodes: what links and finds it, and what the allocator adds.
+    static constexpr std::size_t kLateBytes =
+        sizeof(std::pair<const Entry, Late>) + 3 * sizeof(void*);
 
     std::uint64_t hash_of(const Keys& keys, std::size_t t) const;
     std::int64_t key_of(const Keys& keys, std::size_t t) const;
@@ -189,6 +205,7 @@ private:
     void bring(Entry entry, bool fresh);
     void prefetch(const std::int64_t* entries, std::size_t t, std::size_t n) const;
     Late* late_of(Entry entry);
+    void lose_late(double row);
     double passed(double log_discount) const { return fresh_.is_bank() ? 1.0 : log_discount; }
 
     KeyedModel fresh_;            // as every key begins
@@ -205,6 +222,9 @@ private:
     std::vector<Entry, LargePages<Entry>> table_;  // open addressing, as many as a power of two
     Entry first_ = kNone, last_ = kNone;
     std::unordered_map<Entry, Late> late_;
+    std::vector<GivenUp> given_up_;  // whose late labels are not lost yet, from `lost_` on
+    std::size_t lost_ = 0;
+    std::vector<double> gone_;
     bool by_ticks_ = false;  // whether moments are ticks
     Moment now_;             // the latest
     double rows_ = 0.0, evicted_ = 0.0, expired_ = 0.0, tickets_ = 0.0;

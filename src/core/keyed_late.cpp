@@ -3,6 +3,19 @@
 
 namespace dfop {
 
+// Models that were given up before a row, which is counted from the first one of all.
+void KeyedStore::lose_late(double row) {
+    for (; lost_ < given_up_.size() && given_up_[lost_].row <= row; ++lost_) {
+        const auto found = late_.find(given_up_[lost_].entry);
+        if (found == late_.end()) continue;
+        if (found->second.waiting > 0) gone_.push_back(found->second.ticket);
+        late_.erase(found);
+    }
+    if (lost_ < given_up_.size()) return;
+    given_up_.clear();
+    lost_ = 0;
+}
+
 void KeyedStore::arrive(const std::int64_t* entries, const std::uint8_t* fresh, std::size_t n,
                         const double* X, PerRow discount, PerRow log_discount,
                         const Arrived& arrived, Out out) {
@@ -10,12 +23,12 @@ void KeyedStore::arrive(const std::int64_t* entries, const std::uint8_t* fresh, 
     const std::size_t most = fresh_.most_made();
     for (std::size_t t = 0; t < n; ++t) {
         const auto entry = static_cast<Entry>(entries[t]);
+        lose_late(rows_ - static_cast<double>(n - t - 1));
         bring(entry, fresh[t]);
         const std::size_t size = working_.arrive(X + t * d, discount[t], out.yhat + t * m,
                                                  out.ranks + t * classes, arrived.made + t * most);
         arrived.sizes[t] = static_cast<std::int64_t>(size);
         working_.pack(record(entry));
-        if (fresh[t]) late_.erase(entry);
         Late& late = late_.try_emplace(entry, Late{0.0, 0.0, 0}).first->second;
         if (late.waiting++ == 0) late.ticket = ++tickets_;
         late.now += passed(log_discount[t]);

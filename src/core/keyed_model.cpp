@@ -215,6 +215,11 @@ void KeyedModel::remake(const double* x, MadeOfRow made) const {
     std::copy_n(made_.begin(), made.size, made.values);
 }
 
+KeyedModel::Growth KeyedModel::growth_to(const KeyedModel& wider) const {
+    return {wider.features() - features(), wider.classes() - classes(),
+            wider.engine_outputs() - engine_outputs(), wider.late_};
+}
+
 void KeyedModel::grow(const Growth& growth) {
     std::visit(
         [&](auto& engine) {

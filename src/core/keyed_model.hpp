@@ -44,6 +44,7 @@ public:
     std::size_t targets() const { return labels_ ? 1 : outputs(); }  // numbers of a row's target
     std::size_t classes() const { return ranks_.size(); }
     bool labels() const { return labels_; }
+    bool late() const { return late_; }
     bool is_bank() const { return std::holds_alternative<Bank>(engine_); }
     // The engine, as a model of its own has it.
     Engine engine() const;
@@ -84,6 +85,7 @@ public:
         bool late;
     };
     void grow(const Growth& growth);
+    Growth growth_to(const KeyedModel& wider) const;
 
 private:
     std::size_t packed_size() const {

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from dfop import DFOPClassifier, DFOPRegressor, Keyed, load
+from dfop import DFOPClassifier, DFOPRegressor, Keyed, half_life, load
 from dfop.cli import app
 
 
@@ -124,6 +124,26 @@ def test_a_page_and_late_labels_by_key(orders, tmp_path, forgetting):
         row = frame[t : t + 1]
         expected += keyed.predict_pending(row["customer"], row[["size"]], [t]).tolist()
     assert [float(row["prediction"]) for row in predicted(out)] == expected
+
+
+def test_late_labels_of_customers_who_are_gone_by_the_clock_of_a_shared_model(orders, tmp_path):
+    path, frame = orders
+    frame = frame.sort_values("at", kind="stable", ignore_index=True)
+    frame.to_csv(path, index=False)
+    out, model = tmp_path / "p.csv", tmp_path / "m.dfop"
+    run("learn", path, "-t", "amount", "--key", "customer", "--features", "size", "--time", "at",
+        "--forgetting", "half-life=1d", "--expire", "2h", "--shared", "--delay", "30",
+        "--predictions", out, "--model", model)  # fmt: skip
+    keyed, expected = Keyed(DFOPRegressor(half_life("1d")), expire="2h", shared=True), []
+    for t in range(400):
+        if t > 30:
+            keyed.learn_pending([t - 31], frame["amount"][t - 31 : t - 30])
+        row = frame[t : t + 1]
+        at = row["at"].to_numpy()
+        expected += keyed.predict_pending(row["customer"], row[["size"]], [t], time=at).tolist()
+    assert [float(row["prediction"]) for row in predicted(out)] == expected
+    assert keyed.expired_rows_ > 0
+    assert load(model).expired_rows_ >= keyed.expired_rows_  # and the labels after the last row
 
 
 def test_the_clock_of_each_key_runs_by_itself(orders, tmp_path):

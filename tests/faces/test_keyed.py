@@ -484,11 +484,39 @@ def test_sparse_rows_are_refused_with_a_remedy_that_fits_their_columns():
         assert "toarray" not in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("before", "said"),
+    [
+        ([0], "2 keys but before has the shape"),
+        (0, "2 keys but before has the shape"),
+        ([1, 0], "must ascend from 0 to 1"),
+        ([0, 2], "must ascend from 0 to 1"),
+        ([0.5, 1.0], "not whole numbers of rows"),
+    ],
+)
+def test_labels_between_rows_that_cannot_be_are_refused_as_by_a_lone_learner(before, said):
+    keyed, alone = Keyed(DFOPRegressor(0.01)), DFOPRegressor(0.01)
+    keyed.predict_pending([1, 1], [[1.0], [2.0]], ["a", "b"])
+    alone.predict_pending([[1.0], [2.0]], ["a", "b"])
+    labels = ["a", "b"], [1.0, 2.0], before
+    for call in (
+        lambda: keyed.ahead_pending([1], [[1.0]], ["c"], labels=labels),
+        lambda: alone.ahead_pending([[1.0]], ["c"], labels=labels),
+    ):
+        with pytest.raises(ValueError, match=said):
+            call()
+    assert keyed.pending_ == alone.pending_ == ["a", "b"]
+
+
 def test_what_is_no_list_of_keys_is_not_forgotten():
     keyed = Keyed(DFOPRegressor(0.01)).partial_fit([1, 2], [[1.0], [2.0]], [1.0, 2.0])
     for bad in (1, "a", np.array(1), [[1]], {"a"}):
         with pytest.raises(ValueError, match="keys"):
             keyed.forget(bad)
+    for bad in ({1, 2}, frozenset([1, 2]), {1: "a", 2: "b"}, {1: "a", 2: "b"}.keys()):
+        for call in (keyed.forget, lambda keys: keyed.predict(keys, [[1.0], [2.0]])):
+            with pytest.raises(ValueError, match="no rows in order: give a list with one key per"):
+                call(bad)
     assert list(keyed.forget(iter([1]))) == [2]
 
 
@@ -533,3 +561,6 @@ def test_what_is_printed_tells_the_design_keys_and_memory():
     assert repr(keyed) == f"{design}: 30 keys, {keyed.memory_bytes_:,} bytes"
     keyed.forget(range(29))
     assert ": 1 key, " in repr(keyed)
+    given = "DFOPRegressor(forgetting=0.5)"
+    assert f"shared={given})" in repr(Keyed(keyed.model, shared=DFOPRegressor(forgetting=0.5)))
+    assert "shared=True)" in repr(Keyed(keyed.model, shared=True))

@@ -1,11 +1,14 @@
 """Rows with text and gaps, coded once for the models of all keys."""
 
+import copy
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from dfop import DFOPClassifier, DFOPRegressor, Keyed
 from dfop.core import Coder
+from dfop.rows.batch import Batch
 
 
 def frame(n=500, keys=12, seed=0):
@@ -19,8 +22,8 @@ def frame(n=500, keys=12, seed=0):
     return rng.integers(0, keys, n), X, y
 
 
-def by_hand(X):
-    """Code all rows with one coder, row by row, as wide as they are in the end."""
+def by_hand(X, *, narrow=False):
+    """Code all rows with one coder, row by row; if not `narrow` as wide as they are in the end."""
     coder, rows = Coder(), []
     values = {"red": 0, "blue": 1, "green": 2}
     for size, color, weight in X.itertuples(index=False):
@@ -28,7 +31,17 @@ def by_hand(X):
         code = -1 if color is None or color != color else values[color]
         texts = {1: (np.array([code]), list(values))}
         rows.append(coder.code(numbers, texts, range(3), np.ones(1))[0][0])
+    if narrow:
+        return rows
     return np.array([np.pad(row, (0, coder.width - len(row))) for row in rows])
+
+
+def copied(keyed):
+    return copy.deepcopy(keyed)
+
+
+def filed(keyed):
+    return Keyed.from_bytes(keyed.to_bytes())
 
 
 @pytest.mark.parametrize("pieces", [1, 7, 500])
@@ -101,3 +114,67 @@ def test_wide_texts_make_a_key_dearer_and_the_memory_limit_holds():
     assert len(some) * some.bytes_per_key_ <= 200_000
     assert some.evicted_ == each.evicted_ > 0
     assert some.to_bytes() == each.to_bytes()
+
+
+@pytest.mark.parametrize("forgetting", [0.01, "few"])
+@pytest.mark.parametrize("twin", [Keyed, copied, filed])
+def test_keys_begin_with_the_columns_that_there_are_and_grow_with_them(forgetting, twin):
+    """As learners of their own do, which learn the coded rows of a key; with files between."""
+    rng = np.random.default_rng(3)
+    _, X, y = frame(240)
+    key = rng.integers(0, 3 + np.arange(240) // 20)  # some begin later, with more columns
+    X.loc[:39, "color"], X.loc[:19, "size"] = "red", 1.0  # others come later, and gaps
+    coded = by_hand(X, narrow=True)
+    assert len({len(row) for row in coded}) > 2
+    keyed, apart = Keyed(DFOPRegressor(forgetting)), {}
+    for t in range(240):
+        names = tuple(map(str, range(len(coded[t]))))
+        alone = apart.setdefault(key[t], DFOPRegressor(forgetting))
+        expected = alone.predict_then_learn(Batch(coded[t][np.newaxis], names=names), y[[t]])
+        row = slice(t, t + 1)
+        assert keyed.predict_then_learn(key[row], X.iloc[row], y[row]) == expected
+        if twin is not Keyed and t % 10 == 3:
+            keyed = twin(keyed)
+
+
+def test_too_little_memory_for_columns_that_come_in_the_middle_of_a_call_changes_nothing():
+    key, X, y = frame(60)
+    X.loc[:29, "color"], X["size"] = "red", 1.0
+    room = Keyed(DFOPRegressor(0.01)).partial_fit(key[:9], X[:9], y[:9]).bytes_per_key_
+    due = [9, 11], y[[9, 11]], [0, 3]
+    for shared in (False, True):
+        keyed = Keyed(DFOPRegressor(0.01), memory_limit=room, shared=shared)
+        keyed.partial_fit(key[:9], X[:9], y[:9])
+        keyed.predict_pending(key[9:12], X[9:12], [9, 10, 11])
+        before = keyed.to_bytes()
+        for call in (
+            lambda k: k.partial_fit(key[20:], X[20:], y[20:]),
+            lambda k: k.predict_pending(key[20:], X[20:], range(20, 60)),
+            lambda k: k.ahead_pending(key[20:], X[20:], range(20, 60), labels=due),
+        ):
+            with pytest.raises(ValueError, match="too little for one key"):
+                call(keyed)
+            assert keyed.to_bytes() == before
+        keyed.partial_fit(key[12:30], X[12:30], y[12:30])
+
+
+@pytest.mark.parametrize("forgetting", [0.01, "few"])
+def test_too_little_memory_for_a_class_changes_nothing(forgetting):
+    X = np.ones((6, 2))
+    rows = {"classes": "open"}
+    begun = Keyed(DFOPClassifier(forgetting))
+    begun.predict_pending([0, 0], X[:2], ["x", "y"], **rows)
+    begun.learn_pending(["x", "y"], ["a", "b"])
+    keyed = Keyed(DFOPClassifier(forgetting), memory_limit=begun.bytes_per_key_)
+    keyed.predict_pending([0] * 4, X[:4], range(4), **rows)
+    keyed.learn_pending([0, 1], ["a", "b"])
+    before = keyed.to_bytes()
+    for call in (
+        lambda: keyed.learn_pending([2, 3], ["a", "c"]),
+        lambda: keyed.partial_fit([0, 0], X[:2], ["b", "c"]),
+        lambda: keyed.ahead_pending([0], X[:1], ["z"], labels=([2, 3], ["a", "c"], [0, 1])),
+    ):
+        with pytest.raises(ValueError, match="too little for one key"):
+            call()
+        assert keyed.to_bytes() == before
+    assert keyed.learn_pending([2, 3], ["a", "b"]).pending_ == []

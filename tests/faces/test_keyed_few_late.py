@@ -127,9 +127,9 @@ CASES = [
 ]
 
 
-def makes(kind, parameters):
+def makes(kind, parameters, forgetting="few"):
     face = DFOPRegressor if kind in ("numbers", "two outputs") else DFOPClassifier
-    return lambda: face("few", **parameters)
+    return lambda: face(forgetting, **parameters)
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -167,6 +167,21 @@ def test_models_given_up_take_their_late_labels_along(kind, given, parameters, e
     counts = keyed.expired_, keyed.evicted_, keyed.expired_rows_
     assert counts == (apart.expired, apart.evicted, apart.expired_rows)
     assert apart.expired_rows > 0
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("forgetting", [0.05, "few"])
+@pytest.mark.parametrize("expire", [1, 2, 3])
+def test_labels_of_models_that_are_given_up_within_a_call(forgetting, expire, seed):
+    """Keys are often idle for some rows, and others take their places in the same call."""
+    rng, make = np.random.default_rng(seed), makes("numbers", {}, forgetting)
+    apart = Apart(make, {}, expire)
+    keyed = run(rng, Keyed(make(), expire=expire), apart, stream("numbers", rng), late=True)
+    assert (keyed.expired_, keyed.expired_rows_) == (apart.expired, apart.expired_rows)
+    assert set(keyed) == set(apart.models)
+    probes = np.eye(D)
+    for key, alone in apart.models.items():
+        same(keyed[key].predict(probes), alone.predict(probes))
 
 
 def test_a_limit_too_small_for_late_labels_is_told_and_nothing_is_lost():

@@ -78,6 +78,30 @@ def test_no_labels_have_come(model):
         model.learn_pending(["tuesday"], [1.0])
 
 
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("text", [False, True])
+def test_no_rows_of_no_keys_are_predicted(shared, text):
+    key = np.arange(30) % 3
+    keys = key.astype(str) if text else key
+    for model, y in ((DFOPRegressor(0.01), NUMBERS), (DFOPClassifier("few"), LABELS)):
+        keyed = Keyed(model, shared=shared).partial_fit(keys, X, y)
+        before = keyed.to_bytes()
+        for call in ("predict", "predict_proba") if y is LABELS else ("predict",):
+            some = getattr(keyed, call)(keys, X)
+            for no_keys, no_rows in (([], []), (np.array([]), X[:0]), (keys[:0], X[:0])):
+                none = getattr(keyed, call)(no_keys, no_rows)
+                assert none.shape == some[:0].shape
+                assert none.dtype == some.dtype
+        assert keyed.ahead([], X[:0]).prediction.shape == (0,)
+        with pytest.raises(ValueError, match="the batch is empty"):
+            keyed.partial_fit([], X[:0], y[:0])
+        with pytest.raises(ValueError, match="the batch is empty"):
+            keyed.predict([], np.empty((0, 3)))
+        with pytest.raises(ValueError, match="keys has shape"):
+            keyed.predict(keys[:1], X[:0])
+        assert keyed.to_bytes() == before
+
+
 def test_labels_of_no_row_before_the_first_row_and_those_of_a_row():
     assert DFOPRegressor().learn_pending([], []).pending_ == []
     with pytest.raises(ValueError, match="predict_pending announces rows"):

@@ -91,6 +91,43 @@ def test_parts_of_unlike_length():
         sparse_batch(X)
 
 
+@pytest.mark.parametrize("how", MODELS)
+@pytest.mark.parametrize(
+    ("kind", "part", "change", "said"),
+    [
+        *((kind, part, change, said)
+          for kind in ("csr", "csc", "bsr") for part in ("indptr", "indices")
+          for change, said in (
+              (lambda a: a.astype(float), "holds float64, not whole numbers"),
+              (lambda a: a[:, np.newaxis], "has 2 dimensions, not 1"),
+              (lambda a: a.tolist(), "is of type list, not an array"),
+          )),
+        ("csr", "data", lambda a: a[:, np.newaxis], "has 2 dimensions, not 1"),
+        ("coo", "data", lambda a: a[:, np.newaxis], "has 2 dimensions, not 1"),
+        ("bsr", "data", np.ravel, "has 1 dimensions, not 3"),
+        ("bsr", "data", lambda a: a[:, :, :0], r"has blocks of shape \(1, 0\)"),
+        ("dia", "data", np.ravel, "has 1 dimensions, not 2"),
+        ("dia", "offsets", lambda a: a.astype(float), "holds float64, not whole numbers"),
+        ("lil", "data", list, "is of type list, not an array"),
+    ],
+)  # fmt: skip
+def test_parts_that_are_no_arrays_of_their_kind(how, kind, part, change, said):
+    X = whole(kind)
+    setattr(X, part, change(getattr(X, part)))
+    with pytest.raises(ValueError, match=f"sparse and damaged: {part} {said}; make the matrix"):
+        DFOPRegressor(**how).fit(X, np.arange(4.0))
+
+
+@pytest.mark.parametrize("how", MODELS)
+@pytest.mark.parametrize("cells", [None, ["a"], [None], [[1]], [[1], [1, 2]], (1,)])
+@pytest.mark.parametrize(("part", "word"), [("rows", "columns"), ("data", "values")])
+def test_what_is_no_list_of_cells(how, part, word, cells):
+    X = whole("lil")
+    getattr(X, part)[1] = cells
+    with pytest.raises(ValueError, match=rf"row 1 holds .*, which is no list of {word}; make"):
+        DFOPRegressor(**how).fit(X, np.arange(4.0))
+
+
 def test_lists_that_do_not_fit():
     X = whole("lil")
     X.rows[1] = [20]

@@ -35,7 +35,8 @@ def learners_apart(events, forgetting, expire):
         x, y = events.X[t : t + 1], events.y[t : t + 1]
         now = events.times[t]
         idle = key in last and expire is not None and now - last[key] > expire
-        told = {"time": events.times[t : t + 1].view("M8[us]")} if forgetting != 0.05 else {}
+        by_clock = DFOPRegressor(forgetting).needs_time
+        told = {"time": events.times[t : t + 1].view("M8[us]")} if by_clock else {}
         if kind == UNUSABLE:
             continue
         if kind in (COMPLETE, WAITING):

@@ -14,7 +14,7 @@ PARTS, ROWS, KEYS = 4, 3000, 20
 FEATURES = ["a", "b", "c"]
 SCHEMA = "a double, b double, c double, y double, t bigint"
 EVENTS = "a double, b double, y double, row string, shop bigint, at timestamp"
-HALF_LIFE, EXPIRE = "1d", "12h"
+HALF_LIFE, EXPIRE, LATE = "1d", "12h", "1 minute"
 PROBES = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])  # by which models are compared
 ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 
@@ -52,7 +52,7 @@ def learn_stream(spark, folder):
 
     rows = spark.readStream.schema(EVENTS).option("maxFilesPerTrigger", 1)
     ahead = learn_per_key(
-        rows.parquet(str(folder / "events")).withWatermark("at", "1 minute"), "shop", ["a", "b"],
+        rows.parquet(str(folder / "events")).withWatermark("at", LATE), "shop", ["a", "b"],
         "y", "at", half_life(HALF_LIFE), row="row", expire=EXPIRE, buckets=4,
     )  # fmt: skip
     query = (

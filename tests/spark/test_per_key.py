@@ -126,7 +126,6 @@ def test_what_cannot_be_is_refused_before_the_query_starts(spark, tmp_path):
         (good, {"time": "a"}, "'a' is double: it must be a timestamp"),
         (good, {"forgetting": "auto"}, "half a megabyte"),
         (good, {"buckets": 0}, "buckets=0"),
-        (good, {"forgetting": "few", "row": "row"}, "late labels"),
         (good, {"pending_limit": 0}, "pending_limit=0"),
         (plain, {"expire": "3d"}, "withWatermark"),
         (spark.createDataFrame([], SCHEMA), {}, "no stream"),

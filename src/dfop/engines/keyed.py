@@ -54,6 +54,10 @@ class KeyDesign(NamedTuple):
             )
         return memory_limit // each
 
+    def grow_store(self, store: KeyedStore, memory_limit: int | None) -> None:
+        """Let every key of a store begin so from now on, with more columns, classes or room."""
+        store.grow(self.engine, self.classes, self.open, self.late, self.most_keys(memory_limit))
+
     def build_store(self, memory_limit: int | None, expiry: int | float | None) -> KeyedStore:
         """Build an empty store.
 

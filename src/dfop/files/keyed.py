@@ -174,15 +174,14 @@ def _read_shared(described: Any, reading: Reading) -> DFOPRegressor | None:
 
 
 def _waiting(late: LateRows, entries: list[int], width: int) -> Tensors:
-    """Return the rows that wait; of an entry that is gone, no label is learned."""
+    """Return the rows that wait."""
     rows = list(late.rows.values())
-    places = {entry: place for place, entry in enumerate(entries)}
     ahead = len(rows[0].ahead) if rows else 1
     return {
         "waiting.x": late.coded(list(late.rows), width),
         "waiting.ahead": np.array([row.ahead for row in rows]).reshape(-1, ahead),
         "waiting.stamps": np.array([(row.stamp, row.ticket) for row in rows]).reshape(-1, 2),
-        "waiting.places": np.array([places.get(row.entry, -1) for row in rows], np.int32),
+        "waiting.places": late.places(entries),
         "waiting.made": np.concatenate([np.empty(0), *(row.made for row in rows)]),
         "waiting.sizes": np.array([len(row.made) for row in rows], np.int32),
     }
@@ -196,7 +195,7 @@ def _read_waiting(names: Any, reading: Reading, width: int, keys: int) -> dict[K
     ahead = reading.take("waiting.ahead", (n, -1))
     stamps = reading.take("waiting.stamps", (n, 2))
     places = reading.take("waiting.places", (n,), np.int32)
-    within(places, -1, keys - 1, "keys of rows that wait")
+    within(places, -n, keys - 1, "keys of rows that wait")
     sizes = reading.take("waiting.sizes", (n,), np.int32).astype(np.int64)
     within(sizes, 0, 2**31 - 1, "what was made of rows that wait")
     made = reading.take("waiting.made", (int(sizes.sum()),))

@@ -34,6 +34,17 @@ class Due(NamedTuple):
     """Before which of the rows each label arrives, in ascending order."""
 
 
+def read_due(labels: Any) -> Due:
+    """Read labels that arrive between rows."""
+    if not isinstance(labels, tuple) or len(labels) != 3:
+        raise ValueError("labels must be a tuple (keys, y, before)")
+    keys, y, before = labels
+    when = np.asarray(before)
+    if when.dtype.kind not in "iu" and when.size:
+        raise ValueError(f"labels: before holds {when.dtype}, not whole numbers of rows")
+    return Due(keys if isinstance(keys, Collection) else list(keys), y, when.astype(np.int64))
+
+
 def arrive(
     model: Model,
     batch: Batch | SparseBatch,
@@ -148,14 +159,14 @@ def _arrival(model: Model, n: int, weights: Any) -> Array:
     return moments
 
 
-def _check_before(before: NDArray[np.int64], labels: int, rows: int) -> None:
+def check_before(before: NDArray[np.int64], labels: int, rows: int) -> None:
     """Refuse moments at which labels cannot arrive."""
     if before.shape != (labels,):
         raise ValueError(
             f"labels: {labels} keys but before has the shape {before.shape}: say for each label "
             "before which row it arrives"
         )
-    if before[0] < 0 or before[-1] > rows or (before[1:] < before[:-1]).any():
+    if labels and (before[0] < 0 or before[-1] > rows or (before[1:] < before[:-1]).any()):
         raise ValueError(
             f"labels: before={before.tolist()} must ascend from 0 to {rows}, the number of rows: "
             "sort labels by when they arrive"
@@ -176,7 +187,7 @@ def _plan_due(
         no = np.empty(0, np.int64)
         return Planned(target, none), Labels([], no, no), None
     names, before = check_keys(due.keys, None), due.before
-    _check_before(before, len(names), len(arriving))
+    check_before(before, len(names), len(arriving))
     at = places_among(arriving, names)
     places = waiting.find(some_keys(names, np.flatnonzero(at < 0)))
     early = at >= before

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import threading
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
@@ -25,7 +25,7 @@ from dfop.rows.checks import in_words
 from dfop.rows.sparse import SparseBatch, sparse_batch
 from dfop.rows.tables import find_gaps, first_batch, has_no_rows, is_sparse, next_batch
 
-from .arriving import Due, arrive
+from .arriving import arrive, read_due
 from .keys import Key, Keys, check_keys
 from .late import check_none, forget_late, learn_late
 from .model import Model, Run
@@ -422,7 +422,7 @@ class Estimator(BaseEstimator):
     ) -> list[Run]:
         """Predict rows as they arrive; if `told`, with what the monitor says of them."""
         if labels is not None:
-            given["due"] = _due(labels)
+            given["due"] = read_due(labels)
         model = self._started()
         if model is None:
             with self._opening:
@@ -509,17 +509,6 @@ class Estimator(BaseEstimator):
         tags.input_tags.sparse = True
         tags.target_tags.multi_output = not self.experts  # which learn one target
         return tags
-
-
-def _due(labels: Any) -> Due:
-    """Read labels that arrive between rows."""
-    if not isinstance(labels, tuple) or len(labels) != 3:
-        raise ValueError("labels must be a tuple (keys, y, before)")
-    keys, y, before = labels
-    when = np.asarray(before)
-    if when.dtype.kind not in "iu" and when.size:
-        raise ValueError(f"labels: before holds {when.dtype}, not whole numbers of rows")
-    return Due(keys if isinstance(keys, Collection) else list(keys), y, when.astype(np.int64))
 
 
 def joined(runs: list[Run]) -> NDArray[Any]:

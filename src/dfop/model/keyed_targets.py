@@ -25,6 +25,10 @@ Array = NDArray[np.float64]
 Ranks = NDArray[np.int32]
 
 
+Opened = Sequence[tuple[int, Any]]
+"""Rows that bring a class for the first time, and its label."""
+
+
 class Coded(NamedTuple):
     """Targets of some rows, checked."""
 
@@ -32,8 +36,7 @@ class Coded(NamedTuple):
     """What is learned, knowing how many numbers or which classes there are."""
     values: Array
     """(n, m) numbers, or (n, 1) classes by their number in the store."""
-    opened: Sequence[tuple[int, Any]] = ()
-    """Rows that bring a class for the first time, and its label."""
+    opened: Opened = ()
 
 
 @dataclass(frozen=True)

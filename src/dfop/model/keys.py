@@ -8,7 +8,7 @@ table: the difference to the first of them is the place.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Set
+from collections.abc import Iterable
 from functools import cache
 from itertools import islice
 from typing import Any
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from dfop.rows.cells import shown
-from dfop.rows.checks import refuse_masked
+from dfop.rows.checks import refuse_masked, refuse_without_order
 
 Places = NDArray[np.int64]
 Key = int | str
@@ -29,11 +29,8 @@ def check_keys(keys: Iterable[Any], n: int | None) -> Keys:
     """Return keys; refuse what is no key, and equal ones. Of labels there may be none this time."""
     if isinstance(keys, str):
         raise ValueError(f"keys must be a list of keys, not the single string {shown(keys)}")
-    if isinstance(keys, Set) or not isinstance(keys, Iterable):
-        raise ValueError(
-            f"keys are of type {type(keys).__name__}, which has no rows in order: give a list with "
-            "one key per row"
-        )
+    if not isinstance(keys, list | range):
+        refuse_without_order(keys)
     if isinstance(keys, np.ma.MaskedArray):
         refuse_masked(keys, "keys", "give every row its key")
     names = keys if isinstance(keys, range) and keys.step == 1 else _read(keys)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any, NoReturn
 
 import numpy as np
@@ -98,6 +98,23 @@ def refuse_ragged(rows: Sequence[Any]) -> None:
         f"X has {found[0]} in row {t} and {found[1]} in row 0: give every row the same columns, "
         "None where a cell is missing"
     )
+
+
+def refuse_without_order(keys: Any) -> None:
+    """Refuse keys that are no rows in order, such as a set.
+
+    Examples
+    --------
+    >>> refuse_without_order({3, 1})
+    Traceback (most recent call last):
+    ...
+    ValueError: keys are of type set, which has no rows in order: give a list with one key per row
+    """
+    if isinstance(keys, Set | Mapping) or not isinstance(keys, Iterable):
+        raise ValueError(
+            f"keys are of type {type(keys).__name__}, which has no rows in order: give a list with "
+            "one key per row"
+        )
 
 
 def refuse_masked(values: Any, what: str, remedy: str) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .cells import shown
-from .checks import refuse_masked
+from .checks import refuse_masked, refuse_without_order
 
 
 class KeyArray(NamedTuple):
@@ -67,7 +67,8 @@ def _refuse_fractions(array: NDArray[Any]) -> None:
 
 
 def _cells(keys: Any) -> NDArray[Any]:
-    if isinstance(keys, str) or not np.iterable(keys):
+    refuse_without_order(keys)
+    if isinstance(keys, str):
         raise ValueError(f"keys is {shown(keys)}: give a list with one key per row")
     if hasattr(keys, "to_pylist"):  # Arrow
         keys = keys.to_pylist()

@@ -15,7 +15,7 @@ from dfop.core import LARGEST
 
 from .batch import Batch
 from .checks import refuse_no_columns, refuse_no_rows, where_in
-from .sparse_parts import checked_rows
+from .sparse_parts import check_parts, checked_rows
 
 Array = NDArray[np.float64]
 
@@ -140,6 +140,7 @@ def sparse_batch(X: Any) -> SparseBatch:
     """
     if getattr(X, "ndim", 2) != 2:
         raise ValueError(f"X is sparse with shape {X.shape}: give rows and columns")
+    check_parts(X)
     n, width = X.shape
     if X.dtype.kind not in "biuf":
         raise ValueError(

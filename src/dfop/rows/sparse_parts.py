@@ -11,11 +11,42 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from .cells import shown
+
 _LINES = {"csr": "row", "csc": "column", "bsr": "row of blocks"}
+_PARTS = {
+    "csr": {"indptr": 1, "indices": 1, "data": 1},
+    "csc": {"indptr": 1, "indices": 1, "data": 1},
+    "bsr": {"indptr": 1, "indices": 1, "data": 3},
+    "coo": {"row": 1, "col": 1, "data": 1},
+    "dia": {"offsets": 1, "data": 2},
+    "lil": {"rows": 1, "data": 1},
+}
+"""How many dimensions the parts have; all but the values, and lists, hold whole numbers."""
 _REMEDY = (
     "make the matrix anew of rows, columns and values, "
     "scipy.sparse.coo_array((values, (rows, columns)), shape=shape)"
 )
+
+
+def check_parts(X: Any) -> None:
+    """Refuse parts of a sparse matrix that are no arrays of their kind.
+
+    Parameters
+    ----------
+    X : scipy.sparse matrix or array
+        In any format.
+    """
+    for name, dimensions in _PARTS.get(X.format, {}).items():
+        part = getattr(X, name)
+        if not isinstance(part, np.ndarray):
+            _refuse(f"{name} is of type {type(part).__name__}, not an array")
+        if part.ndim != dimensions:
+            _refuse(f"{name} has {part.ndim} dimensions, not {dimensions}")
+        if name not in ("data", "rows") and part.dtype.kind not in "iu":
+            _refuse(f"{name} holds {part.dtype}, not whole numbers")
+    if X.format == "bsr" and 0 in X.data.shape[1:]:
+        _refuse(f"data has blocks of shape {X.data.shape[1:]}")
 
 
 def checked_rows(X: Any) -> Any:
@@ -67,6 +98,9 @@ def _check_lists(X: Any) -> None:
     if not len(X.rows) == len(X.data) == X.shape[0]:
         _refuse(f"{len(X.rows)} and {len(X.data)} lists are held for {X.shape[0]} rows")
     for row, (columns, values) in enumerate(zip(X.rows, X.data, strict=True)):
+        for word, cells, kinds in (("columns", columns, "iu"), ("values", values, "biufc")):
+            if not (isinstance(cells, list) and _are_line(cells, kinds)):
+                _refuse(f"row {row} holds {shown(cells)}, which is no list of {word}")
         if len(columns) != len(values):
             _refuse(f"row {row} holds {len(columns)} columns and {len(values)} values")
 
@@ -91,6 +125,14 @@ def _check_lines(X: Any) -> None:
         of = int(np.searchsorted(ends, at, side="right")) - 1
         other = {"csr": "column", "csc": "row", "bsr": "column of blocks"}[X.format]
         _refuse(f"{line} {of} has a cell in {other} {cells[at]} of {across}")
+
+
+def _are_line(cells: list[Any], kinds: str) -> bool:
+    try:
+        line = np.array(cells)
+    except ValueError:  # lists of unlike length
+        return False
+    return not cells or (line.ndim == 1 and line.dtype.kind in kinds)
 
 
 def _outside(places: NDArray[Any], size: int) -> NDArray[np.bool_]:

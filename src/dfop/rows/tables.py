@@ -234,7 +234,7 @@ def is_frame(X: Any) -> bool:
 
 def is_sparse(X: Any) -> bool:
     """Whether `X` is one of SciPy's sparse matrices or arrays."""
-    return hasattr(X, "tocsr") and hasattr(X, "nnz")
+    return hasattr(X, "tocsr") and hasattr(type(X), "nnz")  # which a damaged one cannot tell
 
 
 def columns_of(X: Any) -> list[Any]:

@@ -47,7 +47,8 @@ class Keyed(KeyedPending):
         How long a key may be idle before its model is given up: a number of rows (of all keys), or
         a duration such as "30d" for a model that forgets by the clock.
     memory_limit : int or None, default=None
-        Bytes that the models may take: beyond it, a new key takes the place of the idlest one.
+        Bytes that the models may take: beyond it, a new key takes the place of the idlest one. Rows
+        that make one key larger than that (columns, classes) are refused before anything changes.
     shared : bool or DFOPRegressor, default=False
         Whether one model learns the rows of all keys, and each key what that one leaves over: a
         new key is then predicted from its first row on. True has it forget by the same clock, or at
@@ -70,10 +71,11 @@ class Keyed(KeyedPending):
     expired_ : int
         How many keys were idle for too long.
     expired_rows_ : int
-        How many rows waited for a label that came when the key's model was gone, or were too many
-        (more than `pending_limit` of a key).
+        How many rows waited for a label that came when the key's model was gone, or were too many:
+        more than `pending_limit` of a key, or of all keys whose models are gone.
     memory_bytes_ : int
-        What the models take now.
+        What the models take now, and 56 bytes of each key that has late labels; rows that wait are
+        not counted.
     bytes_per_key_ : int
         What one more key takes.
 
@@ -270,7 +272,7 @@ class Keyed(KeyedPending):
 
     def _predict(self, keys: Any, X: Any) -> Shown:
         self._models.known()
-        batch, names = self._read(keys, X)
+        batch, names = self._read(keys, X, maybe_none=True)
         return self._models.predict(names, batch)
 
     # -- files --------------------------------------------------------------------------------
@@ -347,7 +349,8 @@ class Keyed(KeyedPending):
         models.two_combinations = parts["two_combinations"]
         models.restore(parts["coder"], parts["names"], parts["text"], parts["state"])
         models.zoned = parts["zoned"]
-        models.late.restore(*parts["late"])
+        rows, expired = parts["late"]
+        models.late.restore(rows, parts["state"]["late"][:, 2], expired)
         return keyed
 
 

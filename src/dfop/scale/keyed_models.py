@@ -16,15 +16,15 @@ from dfop.engines.build import build_engine
 from dfop.engines.keyed import KeyDesign, find, place
 from dfop.files.resuming import resume
 from dfop.forgetting import Automatic, ByClock
-from dfop.model.keyed_late import LateRows, Placed, Shown
-from dfop.model.keyed_targets import Coded, KeyedLabels, SharedLabels, Targets
+from dfop.model.keyed_late import GONE, LateRows, Placed, Shown
+from dfop.model.keyed_targets import Coded, KeyedLabels, Opened, SharedLabels, Targets
 from dfop.model.keys import Keys
 from dfop.model.settings import Settings
 from dfop.regressor import DFOPRegressor
 from dfop.rows.batch import Batch
 from dfop.rows.keys import KeyArray
 from dfop.rows.kinds import refuse_kind
-from dfop.rows.tables import check_columns, first_batch
+from dfop.rows.tables import check_columns, first_batch, has_no_rows
 from dfop.rows.times import Clock, Times, check_told, read_times
 from dfop.rows.weights import RowWeights, discounts_of_gaps, row_weights
 
@@ -81,8 +81,10 @@ class KeyedModels:
 
     # -- checks -------------------------------------------------------------------------------
 
-    def read(self, X: Any) -> Batch:
-        """Read rows, which must fit those before."""
+    def read(self, X: Any, *, maybe_none: bool = False) -> Batch:
+        """Read rows, which must fit those before; at least one, or, where asked, maybe none."""
+        if maybe_none and has_no_rows(X, self.coder.columns, self.names):
+            return Batch(np.empty((0, self.coder.columns)))
         batch = first_batch(X)
         if self.store is not None:
             check_columns(batch, self.names, self.coder.columns, "Keyed")
@@ -131,6 +133,7 @@ class KeyedModels:
         self.check_outputs(coded.targets)
         rows, widths = self._code(batch)
         with self._undoing():
+            self._check_room(keys.text, coded.targets, widths[-1][1], coded.opened)
             store = self.open(batch, keys.text, coded.targets, widths[0][1])
             ahead = self._learn_shared(rows, coded.values, time)
         values = coded.values if ahead is None else coded.values - ahead
@@ -148,11 +151,14 @@ class KeyedModels:
             out = self._room(stop - start)
             store.learn(placed.entries, placed.fresh, X, values[part], placed.pace, out)
             shown.append(out)
+        self.late.settle(store)
         return self._with_shared(self._joined(shown), ahead)
 
     def predict(self, keys: KeyArray, batch: Batch) -> Shown:
         """Predict each row with the model of its key as it is now."""
         store, shown = self.known(), self._room(len(batch))
+        if not len(batch):
+            return shown
         try:
             X = self.coder.code_to_predict(
                 batch.numbers, batch.texts, range(batch.shape[1]), batch.gaps
@@ -161,6 +167,12 @@ class KeyedModels:
             refuse_kind(batch, error)
         store.predict(find(store, keys.values), X, shown)
         return self._with_shared(shown, self._predict_shared(X))
+
+    def check_rows(self, keys: KeyArray, batch: Batch, targets: Targets, opened: Opened) -> None:
+        """Refuse rows, and labels between them, before the first of several parts is learned."""
+        _, widths = self._code(batch)
+        self.coder.rollback()
+        self._check_room(keys.text, targets, widths[-1][1], opened, late=True)
 
     def _code(self, batch: Batch) -> tuple[Array, list[tuple[int, int]]]:
         """Code rows: how many columns there are from which row on."""
@@ -190,6 +202,7 @@ class KeyedModels:
         moments = self.read_times(keys, time)
         coded, widths = self._code(batch)
         with self._undoing():
+            self._check_room(keys.text, targets, widths[-1][1], late=True)
             store = self.open(batch, keys.text, targets, widths[0][1], late=True)
             ahead = self._predict_shared(coded)
         shown = []
@@ -210,31 +223,39 @@ class KeyedModels:
     def learn_late(self, rows: Keys, coded: Coded) -> None:
         """Learn the labels of rows that wait."""
         store = self.known()
+        self._check_room(store.text, coded.targets, self.width, coded.opened)
         if self.shared is not None:
             X = self.late.coded(rows, self.width)
             given: dict[str, Any] = {"time": self._moments(rows)} if self.shared.needs_time else {}
             y = coded.targets.of_shared(coded.values)
             self.shared.partial_fit(self._as_shared(X), y, **given)
         self.targets = coded.targets
-        for _, label in coded.opened:
-            self._grow(store, None, label)
-        self.late.learn(store, rows, coded.values, self.width)
+        opened = dict(coded.opened)
+        for start, stop in itertools.pairwise(sorted({0, len(rows), *opened})):
+            self._grow(store, None, opened.get(start))
+            self.late.learn(store, rows[start:stop], coded.values[start:stop], self.width)
+        self.late.settle(store)
+
+    def _check_room(
+        self, text: bool, targets: Targets, width: int, opened: Opened = (), *, late: bool = False
+    ) -> None:
+        """Refuse rows that would make one key larger than all may be, before anything changes."""
+        limit = self.bounds.memory_limit
+        late = late and self.settings.several_experts and not self.two_combinations
+        grows = self.store is None or width > self.width or len(opened) > 0 or late
+        if limit is not None and grows:
+            for _, label in opened:
+                targets = _with_class(targets, label)
+            self._design(text, targets, width, late=late).most_keys(limit)
 
     def _grow(self, store: KeyedStore, width: int | None, label: Any) -> None:
         """Make room for coded columns and a class that no key has met."""
-        targets, columns = self.targets, (width or self.width) - self.width
-        if label is not None:
-            assert isinstance(targets, KeyedLabels)
-            targets = targets.learned(label)
-        classes = (targets.classes or 0) - (self.targets.classes or 0)
-        outputs = self._engine_outputs(targets) - self._engine_outputs(self.targets)
-        self.width, self.targets = self.width + columns, targets
-        if columns or classes:
-            most = self._design(store.text).most_keys(self.bounds.memory_limit)
-            store.grow(columns, classes, outputs, False, most)
-
-    def _engine_outputs(self, targets: Targets) -> int:
-        return sum(design[1] for design in targets.designs(self.settings.several_experts))
+        targets = self.targets if label is None else _with_class(self.targets, label)
+        width = width or self.width
+        if width > self.width or label is not None:
+            design = self._design(store.text, targets, width)
+            design.grow_store(store, self.bounds.memory_limit)
+        self.width, self.targets = width, targets
 
     def _room(self, n: int) -> Shown:
         return Shown.of(n, self.targets.outputs, self.targets.classes)
@@ -270,13 +291,19 @@ class KeyedModels:
         return self.shared.predict(self._as_shared(X)).reshape(len(X), self.targets.outputs)
 
     def _moments(self, rows: Keys) -> NDArray[Any]:
-        """Return when late labels come: with the last rows of their keys, or of all."""
+        """Return when late labels come: with the last rows of their keys, or of all.
+
+        Of a model that is gone it is not known any more: its labels come with the latest so far.
+        """
         assert self.shared is not None
         store, of_shared = self.known(), self.shared.__dfop_model__()
-        last = [store.last(self.late.rows[row].entry)[self.datetimes is True] for row in rows]
+        part = self.datetimes is True
+        latest = store.now[part] if of_shared is None else of_shared.clock.last
+        entries = [self.late.rows[row].entry for row in rows]
+        last = [latest if entry == GONE else store.last(entry)[part] for entry in entries]
         moments = np.array(last, "M8[ns]" if self.datetimes else np.float64)
         if of_shared is not None:
-            moments[0] = max(moments[0], np.array(of_shared.clock.last, moments.dtype))
+            moments[0] = max(moments[0], np.array(latest, moments.dtype))
         return np.maximum.accumulate(moments)
 
     def _as_shared(self, X: Array) -> Batch:
@@ -306,8 +333,7 @@ class KeyedModels:
             self.store = design.build_store(limit, self.bounds.expiry)
             self.width, self.names = width, batch.names
         elif late and not self.two_combinations:
-            most = self._design(text, late=True).most_keys(limit)
-            self.store.grow(0, 0, 0, True, most)
+            self._design(text, late=True).grow_store(self.store, limit)
         self.two_combinations = late
         self.targets = targets
         return self.store
@@ -378,3 +404,9 @@ class KeyedModels:
             coder=copy.deepcopy(self.coder),
         )  # fmt: skip
         return learner
+
+
+def _with_class(targets: Targets, label: Any) -> KeyedLabels:
+    """Return what is known once a class came that no key had met."""
+    assert isinstance(targets, KeyedLabels)
+    return targets.learned(label)

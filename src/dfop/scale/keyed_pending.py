@@ -8,9 +8,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from dfop.model.arriving import check_before, read_due
 from dfop.model.estimator import Ahead
 from dfop.model.keyed_late import Shown
-from dfop.model.keyed_targets import Coded, KeyedNumbers, Targets
+from dfop.model.keyed_targets import Coded, KeyedNumbers, Opened, Targets
 from dfop.model.keys import Keys, check_keys
 from dfop.model.late import check_none, refuse_missing
 from dfop.rows.batch import Batch
@@ -49,7 +50,9 @@ class KeyedPending(KeyedViews):
             The predictions.
         """
         with self._lock:
-            return self._decode(self._arrive(keys, X, rows, time, classes))
+            predicted = self._decode(self._arrive(keys, X, rows, time, classes))
+            self._models.late.warn()
+            return predicted
 
     def ahead_pending(
         self,
@@ -88,13 +91,15 @@ class KeyedPending(KeyedViews):
         with self._lock:
             batch, names = self._read(keys, X)
             named, n = check_keys(rows, len(batch)), len(batch)
-            due, y, before = ((), (), ()) if labels is None else labels
-            due, y, before = check_keys(due, None), cells_of(y), np.asarray(before, np.int64)
+            given = read_due(((), (), ()) if labels is None else labels)
+            due, y, before = check_keys(given.keys, None), cells_of(given.y), given.before
             self._check_due(due, named, before, n)
             targets = self._models.targets.announced(classes)
+            opened: Opened = ()
             if len(due):
-                self._plan_late(targets, due, y)
+                targets, _, opened = self._plan_late(targets, due, y)
             self._models.read_times(names, time)
+            self._models.check_rows(names, batch, targets, opened)
             parts, start = [], 0
             for at in [*np.unique(before).tolist(), None]:
                 part = slice(start, n if at is None else at)
@@ -107,12 +112,12 @@ class KeyedPending(KeyedViews):
                 if at is not None:
                     now = before == at
                     self._learn_late([due[t] for t in np.flatnonzero(now)], y[now])
+            self._models.late.warn()
             return _joined(parts)
 
     def _check_due(self, due: Keys, named: Keys, before: NDArray[np.int64], n: int) -> None:
         """Refuse labels of rows that do not wait, or that come before their row."""
-        if (np.diff(before) < 0).any() or (len(before) and not 0 <= before[0] <= before[-1] <= n):
-            raise ValueError(f"before must count rows from 0 to {n} in ascending order")
+        check_before(before, len(due), n)
         here = {name: t for t, name in enumerate(named)}
         self._models.late.check_new(named)
         for name, at in zip(due, before.tolist(), strict=True):
@@ -194,8 +199,8 @@ class KeyedPending(KeyedViews):
 
     # -- what calls share ---------------------------------------------------------------------
 
-    def _read(self, keys: Any, X: Any) -> tuple[Batch, KeyArray]:
-        batch = self._models.read(X)
+    def _read(self, keys: Any, X: Any, *, maybe_none: bool = False) -> tuple[Batch, KeyArray]:
+        batch = self._models.read(X, maybe_none=maybe_none)
         names = read_keys(keys, len(batch.numbers))
         self._models.check_kind(names)
         return batch, names

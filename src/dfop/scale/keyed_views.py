@@ -25,6 +25,7 @@ class KeyedViews:
     model: DFOPRegressor | DFOPClassifier
     expire: Any
     memory_limit: int | None
+    shared: bool | DFOPRegressor
     _models: KeyedModels
     _lock: Lock
 
@@ -40,9 +41,8 @@ class KeyedViews:
         >>> keyed.partial_fit(["ham", "eggs"], [[1.0]] * 2, [2.0, 3.0])
         Keyed(DFOPRegressor(forgetting=0.001), shared=True): 2 keys, ... bytes
         """
-        bounds = {"expire": self.expire, "memory_limit": self.memory_limit}
-        given = [f"{name}={value!r}" for name, value in bounds.items() if value is not None]
-        given += ["shared=True"] * (self._models.shared is not None)
+        asked = {"expire": self.expire, "memory_limit": self.memory_limit, "shared": self.shared}
+        given = [f"{name}={value!r}" for name, value in asked.items() if value not in (None, False)]
         shown = f"{type(self).__name__}({', '.join([repr(self.model), *given])})"
         n = len(self)
         if not n:
@@ -100,9 +100,7 @@ class KeyedViews:
             store = models.known()
             names = read_keys(keys, None)
             models.check_kind(names)
-            if models.late.rows:
-                models.late.forget_of(store, find(store, names.values))
-            store.forget(names.values)
+            models.late.forget_keys(store, names.values)
         return self
 
     # -- bounds -------------------------------------------------------------------------------
@@ -165,12 +163,12 @@ class KeyedViews:
 
     @property
     def expired_rows_(self) -> int:
-        """How many rows waited for a label whose model was gone, or were too many of their key."""
+        """How many rows waited for a label whose model was gone, or were too many."""
         return self._models.late.expired
 
     @property
     def memory_bytes_(self) -> int:
-        """What the models take now."""
+        """What the models take now, and what late labels take beside rows that wait."""
         store = self._models.store
         return 0 if store is None else store.memory_bytes
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import reduce
-from typing import Any
+from typing import Any, Literal
 
-import numpy as np
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as sql
@@ -30,7 +29,7 @@ def learn_per_key(
     features: list[str],
     target: str,
     time: str,
-    forgetting: float | Forgetting,
+    forgetting: float | Literal["few"] | Forgetting,
     *,
     expire: Duration | None = None,
     row: str | None = None,
@@ -58,8 +57,9 @@ def learn_per_key(
         Column of numbers. Where it is null the row is predicted now, and its target may come later.
     time : str
         Column of timestamps.
-    forgetting : float or rule
-        mu, `dfop.period` or `dfop.half_life`.
+    forgetting : float, rule or "few"
+        mu, `dfop.period` or `dfop.half_life`; "few" finds out by itself how fast to forget, with
+        four filters a key.
     expire : str or timedelta, optional
         How long a key may be idle, by the clock of the data: its next row begins anew. Needs a
         watermark, ``stream.withWatermark(time, "1 hour")``, which then removes its model.
@@ -107,7 +107,7 @@ def learn_per_key(
     }  # fmt: skip
     whole = isinstance(stream.schema[key].dataType, sql.IntegralType)
     design = StreamDesign(key, target, columns, whole, forgetting, idle, buckets, parameters)
-    _check_design(design, waits=row is not None)
+    Keyed(design.model())  # refuses a design of which there are no models by key
     records = _records(stream, key, row, time, target, columns, buckets)
     mode = "None" if expire is None else "EventTime"
     every = stream.sparkSession.range(buckets).toDF("bucket").groupBy("bucket")
@@ -168,14 +168,6 @@ def _check_stream(stream: DataFrame, expire: Any, time: str) -> None:
             f"expire needs to know how late rows may be: stream.withWatermark({time!r}, '1 hour') "
             "comes before"
         )
-
-
-def _check_design(design: StreamDesign, *, waits: bool) -> None:
-    """Refuse a design that has no models by key, or none whose rows can wait."""
-    keyed = Keyed(design.model())
-    if waits:
-        told = {"time": np.zeros(1, "M8[us]")} if keyed.model.needs_time else {}
-        keyed.predict_pending([0], np.zeros((1, len(design.features))), [0], **told)
 
 
 def _check_kinds(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -37,7 +37,7 @@ class StreamDesign:
         Columns.
     whole : bool
         Whether keys are whole numbers, no texts.
-    forgetting : float or rule
+    forgetting : float, rule or "few"
         As learners take it.
     expire : int or None
         Microseconds that a key may be idle.
@@ -51,7 +51,7 @@ class StreamDesign:
     target: str
     features: tuple[str, ...]
     whole: bool
-    forgetting: float | Forgetting
+    forgetting: float | Literal["few"] | Forgetting
     expire: int | None
     buckets: int
     parameters: dict[str, Any]
