@@ -69,8 +69,8 @@ def read_monitor(target: Target, features: int, described: Any, reading: Reading
         if part == "watch" and not state:
             _drop_old_rule(reading)
             continue
-        if part == "intervals":  # of before they knew of targets that come late, and of wild errors
-            fresh = what.state()
+        if part == "intervals" and "wild" not in state and "usual" not in state:
+            fresh = what.state()  # of before they knew of wild errors, or of targets that come late
             state = {name: fresh[name] for name in fresh.keys() - {"rows", "mean", "ratio"}} | state
         if "shared/w" in state and "reliability/offsets" not in state:  # before it was corrected
             fresh = what.state()
