@@ -422,8 +422,9 @@ class DFOPRegressor(RegressorMixin, Insight, Estimator):
             Lower and upper ends.
         """
         model = self._started()
-        if not (self._settings_for(X) if model is None else model.settings).monitored:
-            raise no_monitor("predict_interval_then_learn")
+        settings = self._settings_for(X) if model is None else model.settings
+        if not settings.monitored:
+            raise no_monitor("predict_interval_then_learn", settings)
         half_widths_at(np.zeros(len(COVERAGES)), coverage)  # refuse before learning
         runs = self._learn(X, y, sample_weight=sample_weight, discount=discount, time=time)
         half = half_widths_at(np.concatenate([run.monitored for run in runs]), coverage)

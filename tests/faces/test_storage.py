@@ -348,3 +348,44 @@ def test_a_default_on_wide_sparse_rows_says_what_it_does_not_have(rng):
     dense = DFOPRegressor().partial_fit(X[:, :50], y)
     assert dense.experts_
     assert dense.takes_time
+
+
+def test_a_default_on_wide_sparse_rows_says_why_it_has_no_intervals_and_alarms(rng):
+    X, y = text_rows(rng, n=30)
+    begun = DFOPRegressor().partial_fit(X, y)
+    again = from_bytes(to_bytes(begun))
+    why = "wide sparse rows are learned by one sketch, without intervals and alarms. Give rows of"
+    for asked in (
+        lambda: begun.alarms_,
+        lambda: begun.outliers_,
+        lambda: begun.predict_interval(X),
+        lambda: again.predict_interval(X),
+        lambda: DFOPRegressor().predict_interval_then_learn(X, y),
+    ):
+        with pytest.raises(AttributeError, match=why) as error:
+            asked()
+        assert 'forgetting="auto"' not in str(error.value)
+    with pytest.raises(AttributeError, match="a sketch has none: leave out storage="):
+        _ = DFOPRegressor(0.01, storage=5).partial_fit(X, y).alarms_
+    few_columns = DFOPRegressor().fit(X[:, :1000], y)  # the remedy is right
+    assert few_columns.predict_interval(X[:, :1000]).shape == (30, 2)
+    assert few_columns.alarms_ == []
+
+
+@pytest.mark.parametrize(
+    ("given", "remedy"),
+    [
+        ({}, r"began with dense rows: go on with such, X\.toarray\(\), or begin a new model"),
+        ({"semi": True}, "leave out semi=True, and the default learns them by one sketch"),
+        ({"features": "rff", "semi": True}, "leave out features= and semi=True, and the default"),
+        ({"forgetting": "few"}, "give a forgetting and storage="),
+        ({"forgetting": 0.0}, "give a forgetting and storage="),
+    ],
+)
+def test_wide_sparse_rows_after_dense_ones_are_refused_with_the_reason(rng, given, remedy):
+    X = sparse.random_array((20, 1001), density=0.01, rng=rng, format="csr")
+    y = rng.normal(size=20)
+    model = DFOPRegressor(**given).partial_fit(X[:3].toarray(), y[:3])
+    with pytest.raises(ValueError, match=rf"X is sparse with 1001 columns.*{remedy}"):
+        model.partial_fit(X[3:], y[3:])
+    model.partial_fit(X[3:].toarray(), y[3:])  # goes on with dense ones

@@ -501,14 +501,15 @@ def test_a_warning_that_is_an_error_comes_after_everything_was_learned():
     np.testing.assert_array_equal(loud.predict(X), silent.predict(X))
 
 
-def test_a_label_that_nobody_knows_is_none_of_the_classes():
+def test_a_label_that_nobody_knows_is_no_answer():
     class Stranger(Recorder):
         def predict(self, X):
             return np.repeat("stranger", len(X))
 
     X, _ = rows(60)
     y = words(X)
-    ahead = DFOPClassifier(features="linear", experts=[Stranger()]).predict_then_learn(X, y)
+    with pytest.warns(UserWarning, match="it answered 'stranger', which is none of the classes"):
+        ahead = DFOPClassifier(features="linear", experts=[Stranger()]).predict_then_learn(X, y)
     silent = DFOPClassifier(features="linear").predict_then_learn(X, y)
     assert set(ahead) <= {"down", "far", "up"}
     assert abs(np.mean(ahead == y) - np.mean(silent == y)) < 0.05

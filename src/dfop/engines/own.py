@@ -1,8 +1,9 @@
 """Your own experts: models of other libraries that a bank asks before each row and then teaches.
 
 What all have in common: a copy is taught, never the model that was given. An expert is not asked
-before it was taught. Whoever raises, or answers something else than finite numbers, has no answer
-to the row (NaN), and goes on with the next one; the first time is noted for a warning.
+before it was taught. Whoever raises, or answers something else than a finite number, probabilities
+or a class, has no answer to the row (NaN), and goes on with the next one; the first time is noted
+for a warning. Whether a row has an answer does not depend on the rows that were asked with it.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from __future__ import annotations
 import copy
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,10 +20,21 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
+from dfop.rows.cells import shown
+
 from .foreign import Task, is_river, name_of, task_of
 from .retrained import Retrained
 
 Array = NDArray[np.float64]
+Note = Callable[[str], None]
+"""Takes down what was wrong with an answer."""
+
+_ROUNDING = 1e-6
+"""By how much a probability may lie outside [0, 1]: classifiers with floats of 32 bits do that."""
+
+
+class UnusableError(Exception):
+    """Says what is wrong with an answer of another shape or kind than it must have."""
 
 
 class Asked(NamedTuple):
@@ -32,6 +45,8 @@ class Asked(NamedTuple):
     """Of the columns; only River models need them."""
     labels: Sequence[Any] | None
     """The classes met so far; None where numbers are predicted."""
+    classes: Sequence[Any] = ()
+    """All that are known, those named beforehand and not met yet, too."""
 
     def some(self, rows: Any) -> Asked:
         """Return some of them."""
@@ -91,22 +106,18 @@ class OwnExpert(ABC):
 
     def answers(self, asked: Asked) -> Array:
         """Return what it says of rows as it is now: a number, or the probability of each label."""
-        nothing = asked.nothing
-        if not self.ready:
-            return nothing
+        n = len(asked.X)
+        if not (n and self.ready):
+            return asked.nothing
         try:
-            said = np.array(self._ask(asked), dtype=np.float64)
+            return self._ask(asked)
         except Exception as error:
-            self._note(f"it raised {_shown(error)} when asked")
-            return nothing
-        if said.shape != nothing.shape:
-            self._note(f"it answered with the shape {said.shape}, not {nothing.shape}")
-            return nothing
-        unusable = ~np.isfinite(said).all(axis=1)
-        if unusable.any():
-            self._note(f"it answered {said[unusable][0].tolist()}")
-            said[unusable] = np.nan
-        return said
+            if n > 1:  # the others may have an answer: which does not depend on who is asked beside
+                halves = (asked.some(slice(n // 2)), asked.some(slice(n // 2, n)))
+                return np.concatenate([self.answers(half) for half in halves])
+            raised = not isinstance(error, UnusableError)
+            self._note(f"it raised {_shown(error)} when asked" if raised else str(error))
+            return asked.nothing
 
     def answers_alone(self, asked: Asked) -> Array:
         """Return the same, so that no bit of an answer depends on the rows beside it."""
@@ -146,8 +157,8 @@ class OwnExpert(ABC):
         self.complaint = self.complaint or what
 
     @abstractmethod
-    def _ask(self, asked: Asked) -> Any:
-        """Ask the model."""
+    def _ask(self, asked: Asked) -> Array:
+        """Ask the model; rows whose values cannot be used are NaN and noted."""
 
     @abstractmethod
     def _teach(self, asked: Asked, y: list[Any], weights: Array, classes: Any) -> None:
@@ -165,8 +176,9 @@ class OwnEstimator(OwnExpert):
         self.width = 0
         self.weighted = takes(self.model.partial_fit, "sample_weight")
 
-    def _ask(self, asked: Asked) -> Any:
-        return ask_estimator(self.model, asked._replace(X=asked.X[:, : self.width]))
+    def _ask(self, asked: Asked) -> Array:
+        known = asked._replace(X=asked.X[:, : self.width])
+        return ask_estimator(self.model, known, self._note)
 
     def _teach(self, asked: Asked, y: list[Any], weights: Array, classes: Any) -> None:
         self.width = self.width or asked.X.shape[1]
@@ -195,8 +207,8 @@ class OwnRetrained(OwnExpert):
         """How many rows can be learned until its answers change."""
         return self.model.rows_to_training
 
-    def _ask(self, asked: Asked) -> Any:
-        return ask_estimator(self.model, asked)
+    def _ask(self, asked: Asked) -> Array:
+        return ask_estimator(self.model, asked, self._note)
 
     def _teach(self, asked: Asked, y: list[Any], weights: Array, classes: Any) -> None:
         self.model.partial_fit(asked.X, y, sample_weight=weights)
@@ -213,15 +225,21 @@ class OwnRiver(OwnExpert):
     def _copied(given: Any) -> Any:
         return copy.deepcopy(given)
 
-    def _ask(self, asked: Asked) -> Any:
+    def _ask(self, asked: Asked) -> Array:
         rows = [dict(zip(asked.names, row, strict=False)) for row in asked.X.tolist()]
         if asked.labels is None:
-            return [[self.model.predict_one(row)] for row in rows]
+            return one_number_each([self.model.predict_one(row) for row in rows], asked, self._note)
         try:
             told = [self.model.predict_proba_one(row) for row in rows]
         except NotImplementedError:
-            return one_hot([self.model.predict_one(row) for row in rows], asked.labels)
-        return [[p.get(label, 0.0 if p else np.nan) for label in asked.labels] for p in told]
+            labels = [self.model.predict_one(row) for row in rows]
+            return one_hot(labels, asked, self._note)
+        for p in told:
+            if not (isinstance(p, Mapping) and p):
+                raise UnusableError(f"it answered {shown(p)}, which is no dict of probabilities")
+        classes = list(dict.fromkeys([*asked.labels, *(label for p in told for label in p)]))
+        by_class = [[p.get(label, 0.0) for label in classes] for p in told]
+        return spread(by_class, classes, asked, self._note)
 
     def _teach(self, asked: Asked, y: list[Any], weights: Array, classes: Any) -> None:
         for row, target, weight in zip(asked.X.tolist(), y, weights.tolist(), strict=True):
@@ -290,13 +308,14 @@ def says_its_kind(model: Any) -> bool:
     return is_river(model) or (tagged and get_tags(model).estimator_type is not None)
 
 
-def ask_estimator(model: Any, asked: Asked) -> Array:
+def ask_estimator(model: Any, asked: Asked, note: Note) -> Array:
     """Ask a scikit-learn estimator about rows."""
     if asked.labels is None:
-        return np.asarray(model.predict(asked.X)).reshape(len(asked.X), -1)
+        return one_number_each(model.predict(asked.X), asked, note)
     if hasattr(model, "predict_proba"):
-        return spread(model.predict_proba(asked.X), model.classes_, asked.labels)
-    return one_hot(model.predict(asked.X), asked.labels)
+        classes = np.asarray(model.classes_).tolist()
+        return spread(model.predict_proba(asked.X), classes, asked, note)
+    return one_hot(model.predict(asked.X), asked, note)
 
 
 def takes(method: Any, name: str) -> bool:
@@ -307,38 +326,107 @@ def takes(method: Any, name: str) -> bool:
         return False
 
 
-def spread(probabilities: Any, classes: Any, labels: Sequence[Any]) -> Array:
-    """Bring probabilities by `classes` into the order of `labels`.
+def one_number_each(answer: Any, asked: Asked, note: Note) -> Array:
+    """Return the number predicted of each row; NaN, noted, where it is not finite.
 
     Examples
     --------
-    >>> spread([[0.2, 0.8]], np.array(["a", "b"]), ["b", "c", "a"])
-    array([[0.8, 0. , 0.2]])
+    >>> asked = Asked(np.zeros((2, 1)), (), None)
+    >>> one_number_each([1.5, np.inf], asked, print).tolist()
+    it answered inf
+    [[1.5], [nan]]
     """
-    given = np.asarray(probabilities, dtype=np.float64)
-    at = {label: k for k, label in enumerate(np.asarray(classes).tolist())}
-    out = np.zeros((len(given), len(labels)))
-    for k, label in enumerate(labels):
+    n = len(asked.X)
+    said = _numbers(_one_cell_each(np.asarray(answer), n), (n, 1))
+    return _without(said, ~np.isfinite(said[:, 0]), note, lambda t: f"it answered {said[t, 0]}")
+
+
+def spread(answer: Any, classes: Sequence[Any], asked: Asked, note: Note) -> Array:
+    """Bring probabilities by `classes` into the order of the labels met; NaN where they are none.
+
+    Examples
+    --------
+    >>> asked = Asked(np.zeros((2, 1)), (), ["b", "c", "a"], ["a", "b", "c"])
+    >>> spread([[0.2, 0.8], [-7.0, 8.0]], ["a", "b"], asked, print).tolist()
+    it answered the probabilities [-7.0, 8.0], which are not all from 0 to 1
+    [[0.8, 0.0, 0.2], [nan, nan, nan]]
+    """
+    assert asked.labels is not None
+    given = _numbers(np.asarray(answer), (len(asked.X), len(classes)))
+    possible = (given >= -_ROUNDING) & (given <= 1.0 + _ROUNDING)  # NaN is neither
+    at = {label: k for k, label in enumerate(classes)}
+    out = np.zeros((len(given), len(asked.labels)))
+    for k, label in enumerate(asked.labels):
         if label in at:
             out[:, k] = given[:, at[label]]
-    return out
+    known = set(asked.classes)
+    strange = (given != 0.0) & np.array([label not in known for label in classes], bool)
+
+    def what(t: int) -> str:
+        if not possible[t].all():
+            return (
+                f"it answered the probabilities {shown(given[t].tolist())}, which are not all from "
+                "0 to 1"
+            )
+        return _no_class(classes[int(np.argmax(strange[t]))])
+
+    return _without(out, ~possible.all(axis=1) | strange.any(axis=1), note, what)
 
 
-def one_hot(predicted: Any, labels: Sequence[Any]) -> Array:
-    """Give the predicted label all of the probability; one that was not met yet is none of them.
+def one_hot(answer: Any, asked: Asked, note: Note) -> Array:
+    """Give the predicted label all of the probability; a class that was not met yet is none.
 
     Examples
     --------
-    >>> one_hot(["b", "c"], ["a", "b"])
-    array([[0., 1.],
-           [0., 0.]])
+    >>> asked = Asked(np.zeros((3, 1)), (), ["a", "b"], ["a", "b", "c"])
+    >>> one_hot(["b", "c", 7], asked, print).tolist()
+    it answered 7, which is none of the classes
+    [[0.0, 1.0], [0.0, 0.0], [nan, nan]]
     """
-    at = {label: k for k, label in enumerate(labels)}
-    out = np.zeros((len(predicted), len(labels)))
-    for t, label in enumerate(np.asarray(predicted).tolist()):
-        if label in at:
-            out[t, at[label]] = 1.0
-    return out
+    assert asked.labels is not None
+    cells = np.asarray(answer, dtype=object if isinstance(answer, list) else None)
+    predicted = _one_cell_each(cells, len(asked.X))[:, 0].tolist()
+    at = {label: k for k, label in enumerate(asked.labels)}
+    out = np.zeros((len(predicted), len(at)))
+    strange = np.zeros(len(predicted), bool)
+    for t, label in enumerate(predicted):
+        k = at.get(label) if isinstance(label, Hashable) else None
+        if k is not None:
+            out[t, k] = 1.0
+        else:
+            strange[t] = not isinstance(label, Hashable) or label not in asked.classes
+    return _without(out, strange, note, lambda t: _no_class(predicted[t]))
+
+
+def _one_cell_each(given: NDArray[Any], n: int) -> NDArray[Any]:
+    if given.shape not in ((n,), (n, 1)):
+        raise UnusableError(f"it answered with the shape {given.shape}, not {(n,)}")
+    return given.reshape(n, 1)
+
+
+def _numbers(given: NDArray[Any], shape: tuple[int, int]) -> Array:
+    """Return an answer as numbers, what text, dates and complex numbers are not."""
+    if given.shape != shape:
+        raise UnusableError(f"it answered with the shape {given.shape}, not {shape}")
+    if given.dtype.kind not in "biuf":
+        for cell in given.flat:
+            if not isinstance(cell, Real) or isinstance(cell, np.timedelta64):
+                raise UnusableError(f"it answered {shown(cell)}, which is no number")
+    return given.astype(np.float64)
+
+
+def _without(
+    said: Array, unusable: NDArray[np.bool_], note: Note, what: Callable[[int], str]
+) -> Array:
+    """Return answers without those that cannot be used; note what is wrong with the first."""
+    if unusable.any():
+        note(what(int(np.argmax(unusable))))
+        said[unusable] = np.nan
+    return said
+
+
+def _no_class(label: Any) -> str:
+    return f"it answered {shown(label)}, which is none of the classes"
 
 
 def _shown(error: Exception) -> str:

@@ -14,6 +14,8 @@ from dfop.core import COVERAGES
 from dfop.model.model import Model
 from dfop.model.monitor import Alarm, Monitor
 from dfop.model.movement import moved
+from dfop.model.settings import Settings
+from dfop.model.sparse_rows import WIDEST_DENSE
 
 __all__ = ["Alarm", "half_widths_at", "monitor_of", "moved", "no_monitor"]
 
@@ -28,15 +30,27 @@ def monitor_of(model: Model | None, what: str) -> Monitor:
     if model is None or model.engine is None:
         raise AttributeError(f"{what} is known once a row was learned")
     if model.monitor is None:
-        raise no_monitor(what)
+        raise no_monitor(what, model.settings)
     return model.monitor
 
 
-def no_monitor(what: str) -> AttributeError:
+def no_monitor(what: str, settings: Settings) -> AttributeError:
     """Say that a model was made without a monitor, and what to do."""
+    if settings.given is not settings:
+        return AttributeError(
+            f"{what} needs a monitor, and there is none here: wide sparse rows are learned by one "
+            "sketch, without intervals and alarms. Give rows of no more than "
+            f"{WIDEST_DENSE:,} columns, such as hashed(bits=9), or dense ones"
+        )
+    if settings.storage is not None:
+        return AttributeError(
+            f"{what} needs a monitor, and a sketch has none: leave out storage= and give "
+            'monitor=True, or forgetting="auto" and rows that are dense or of no more than '
+            f"{WIDEST_DENSE:,} columns"
+        )
     return AttributeError(
         f"{what} needs a monitor, and this single filter has none: make the model with "
-        'monitor=True, or with forgetting="auto", which always has one'
+        'monitor=True, or with forgetting="auto"'
     )
 
 

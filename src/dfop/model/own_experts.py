@@ -141,9 +141,13 @@ class OwnExperts:
         return np.full((n, len(self.experts), model.engine.outputs), np.nan)
 
     def _asked(self, model: Model, X: Array, before: Target) -> Asked:
-        labels = before.order if isinstance(before, LabelTarget) else None
-        names = model.weight_names() if self.by_name else ()
-        return Asked(X.copy(), names, labels)  # a copy: they may write into it
+        names, rows = model.weight_names() if self.by_name else (), X.copy()  # they may write there
+        if not isinstance(before, LabelTarget):
+            return Asked(rows, names, None)
+        now = model.target
+        assert isinstance(now, LabelTarget)
+        named = None if now.grows else now.classes
+        return Asked(rows, names, before.order, now.order if named is None else named.tolist())
 
     def _taught(
         self, model: Model, values: NDArray[Any], seen: NDArray[np.bool_], times: Array

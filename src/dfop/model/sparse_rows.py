@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dfop.forgetting import Automatic
+from dfop.forgetting import Automatic, Few
 from dfop.rows.batch import Batch
 from dfop.rows.numbers_only import refuse_all_but_numbers
 from dfop.rows.sparse import SparseBatch
@@ -36,19 +36,31 @@ def as_taken(batch: Batch | SparseBatch, settings: Settings, sparse: bool) -> Ba
         _refuse_beside_sparse(settings)
         return batch
     if batch.width > WIDEST_DENSE:
-        remedy = "this one began with dense rows: give such, or start anew"
-        if settings.storage is None and isinstance(settings.rule, Automatic):
-            remedy = (
-                "the default takes a sketch without features=, semi= and experts=; or give "
-                "forgetting=0.0003, storage=20"
-            )
-        elif settings.storage is None:
-            remedy = "give a forgetting and storage=, such as forgetting=0.0001, storage=20"
         raise ValueError(
             f"X is sparse with {batch.width} columns, and a model without storage= keeps the "
-            f"square of their number (at most {WIDEST_DENSE} are made dense): {remedy}"
+            f"square of their number (at most {WIDEST_DENSE} are made dense): " + _remedy(settings)
         )
     return batch if settings.transformer is None else batch.dense()
+
+
+def _remedy(settings: Settings) -> str:
+    """Return what to do with wide sparse rows where a model keeps the square of their number."""
+    if settings.storage is not None:
+        return "this one began with dense rows: give such, or start anew"
+    if not isinstance(settings.rule, Automatic) or isinstance(settings.rule, Few):
+        return "give a forgetting and storage=, such as forgetting=0.0001, storage=20"
+    if settings.for_wide_sparse_rows() is not settings:
+        return (
+            "this one began with dense rows: go on with such, X.toarray(), or begin a new model "
+            "with sparse ones, which the default learns by one sketch"
+        )
+    plain = isinstance(settings.features, str) and settings.features in ("auto", "linear")
+    given = {
+        "features=": not plain, "semi=True": settings.semi,
+        "experts=": settings.experts is not None,
+    }  # fmt: skip
+    left_out = " and ".join(name for name, is_given in given.items() if is_given)
+    return f"leave out {left_out}, and the default learns them by one sketch"
 
 
 def _refuse_beside_sparse(settings: Settings) -> None:

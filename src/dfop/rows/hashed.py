@@ -16,7 +16,8 @@ def hashed(bits: int = 18) -> Any:
     word came, with a sign by its hash, divided by the row's length. It learns nothing, so rows can
     come one by one, in any order, on any machine.
 
-    A data frame is refused: give it one of its columns. No texts are no rows.
+    A data frame is refused: give it one of its columns. A missing text is refused: give an empty
+    one. So is a dict, of which only the keys would count. No texts are no rows.
 
     Parameters
     ----------
@@ -58,6 +59,4 @@ def tokens(text: str | Iterable[str]) -> list[str]:
     """
     if isinstance(text, str):
         return _WORD.findall(text.lower())
-    if text is None or isinstance(text, bytes | float | int):
-        raise TypeError(f"{text!r} is no text: give a str, or a list of tokens")
     return list(text)

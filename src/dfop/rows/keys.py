@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .cells import shown
+from .cells import is_missing, shown
 from .checks import refuse_masked, refuse_without_order
+
+_LARGEST = 2**63 - 1
 
 
 class KeyArray(NamedTuple):
@@ -41,8 +44,8 @@ def read_keys(keys: Any, n: int | None) -> KeyArray:
         rows = "" if n is None else f" but there are {n} rows"
         raise ValueError(f"keys has shape {array.shape}{rows}: give one per row")
     if array.dtype.kind in "iu":
-        if array.dtype == np.uint64 and n and array.max() > np.uint64(2**63 - 1):
-            raise ValueError("keys has a number of 2**63 or more: give it as text")
+        if array.dtype == np.uint64 and len(array) and array.max() > np.uint64(_LARGEST):
+            _refuse_beyond_64_bits(array.tolist())
         return KeyArray(np.ascontiguousarray(array, np.int64), False)
     if array.dtype.kind in "UT":
         return _of_texts(array.tolist())
@@ -55,15 +58,27 @@ def _refuse_fractions(array: NDArray[Any]) -> None:
     """Tell the row without a key for which a column of whole numbers has become one of floats."""
     missing = np.isnan(array)
     if missing.any():
-        raise ValueError(
-            f"keys has NaN at row {int(np.argmax(missing))}: a row without a key belongs to no "
-            "model, leave it out; the others are whole numbers again with keys.astype(int)"
-        )
+        _refuse_without_key(array, int(np.argmax(missing)))
     exact = (array == np.floor(array)) & (np.abs(array) < 2**53)  # larger ones have lost digits
     if len(array) and exact.all():
         raise ValueError(
             f"keys are floats, {array[0]} at row 0: make whole numbers of them, keys.astype(int)"
         )
+
+
+def _refuse_without_key(cells: Sequence[Any] | NDArray[Any], row: int) -> NoReturn:
+    found = "NaN" if isinstance(cells[row], float) else shown(cells[row])
+    raise ValueError(
+        f"keys has {found} at row {row}: a row without a key belongs to no model, leave it out"
+    )
+
+
+def _refuse_beyond_64_bits(numbers: Sequence[int]) -> NoReturn:
+    row = next(t for t, key in enumerate(numbers) if not -_LARGEST - 1 <= key <= _LARGEST)
+    raise ValueError(
+        f"keys has {numbers[row]} at row {row}, 2**63 or more or below -2**63: give all keys as "
+        "texts"
+    )
 
 
 def _cells(keys: Any) -> NDArray[Any]:
@@ -92,6 +107,8 @@ def _of_objects(array: NDArray[Any]) -> KeyArray:
                 f"keys has {shown(key)} at row {row} but {shown(cells[0])} at row 0: keys must be "
                 "all texts or all whole numbers"
             )
+        if is_missing(key):
+            _refuse_without_key(cells, row)
         raise ValueError(
             f"keys has {shown(key)} at row {row}, which is no key: give whole numbers or texts"
         )
@@ -100,7 +117,7 @@ def _of_objects(array: NDArray[Any]) -> KeyArray:
     try:
         return KeyArray(np.array(cells, np.int64), False)
     except OverflowError:
-        raise ValueError("keys has a number of 2**63 or more: give it as text") from None
+        _refuse_beyond_64_bits(cells)
 
 
 def _of_texts(texts: list[str]) -> KeyArray:
