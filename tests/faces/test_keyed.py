@@ -366,8 +366,8 @@ def test_a_learner_taken_out_goes_on_apart():
 
 BAD = [
     (lambda k, X, y: (["a", 1], X[:2], y[:2]), "all texts or all whole"),
-    (lambda k, X, y: ([1.5, 2.0], X[:2], y[:2]), "no key"),
-    (lambda k, X, y: ([None, 1], X[:2], y[:2]), "no key"),
+    (lambda k, X, y: ([1.5, 2.0], X[:2], y[:2]), "without a key|no key"),
+    (lambda k, X, y: ([None, 1], X[:2], y[:2]), "without a key|no key"),
     (lambda k, X, y: (np.array([1.0, np.nan]), X[:2], y[:2]), "NaN at row 1.*without a key"),
     (lambda k, X, y: (pd.array([1, None], dtype="Int64"), X[:2], y[:2]), "row 1"),
     (lambda k, X, y: (np.array([1.0, 2.0]), X[:2], y[:2]), "astype"),
