@@ -190,7 +190,8 @@ void Bank::learn(const double* X, std::size_t n, const double* Y, PerRow elapsed
             begin_anew();
         }
         if (block.made) forget_made(block);
-        block.elapsed = elapsed.from(t);
+        // who begins anew with a row had no time before it, known at once or late
+        block.elapsed = block.anew ? PerRow{&kZero, 0} : elapsed.from(t);
         block.age = block.taught ? age.from(t) : PerRow{block.ages.data(), 1};
         block.given = given_from(given, t);
         view_rows(X + t * features_, block);

@@ -5,7 +5,8 @@
 // measured. But the first labels have nobody to be judged by, and a target may really move. So a run of
 // labels, the first ones and every one of far ones in a row, is judged as a whole once it is long enough.
 // The same number all along is a state apart: a sensor that is out, a machine that stands still. It lasts
-// as long as labels stay away, is predicted as the last label again, and leaves what was learned as it was. Of
+// as long as labels stay away, is predicted as the last label again, leaves what was learned as it was, and
+// is known at once when its number comes again. Of
 // other runs some show that what was learned before is of another target (the first labels held wild
 // ones; all are elsewhere now): then learning begins anew from the labels of the run. Whoever went on could
 // not be precise again for as long as a filter remembers. It begins anew, too, where a run shows that a
@@ -55,9 +56,14 @@ public:
             const bool anew = is_back(label);
             return {label, true, anew};
         }
-        if (!first) doubt();
         back_ = 0.0;
         last_ = label;
+        if (!first && known_ > 0.0 && label == state_) {
+            apart_ = 1.0;
+            run_labels_ = 0.0;
+            return {std::clamp(label, low_, high_), !only_target, false};
+        }
+        if (!first) doubt();
         run_[static_cast<std::size_t>(run_labels_)] = label;
         run_labels_ += 1.0;
         bool anew = false, moved = false;
@@ -91,6 +97,9 @@ public:
         visit.array({"apart", {}, 0.0, 1.0}, [=](std::size_t) -> auto& { return self->apart_; });
         visit.array({"last", {}, -kLargest, kLargest},
                     [=](std::size_t) -> auto& { return self->last_; });
+        visit.array({"known", {}, 0.0, 1.0}, [=](std::size_t) -> auto& { return self->known_; });
+        visit.array({"state", {}, -kLargest, kLargest},
+                    [=](std::size_t) -> auto& { return self->state_; });
         visit.array({"away", {}, 0.0, 1.0}, [=](std::size_t) -> auto& { return self->away_; });
         visit.array({"home low", {}, -kLargest, kLargest},
                     [=](std::size_t) -> auto& { return self->home_low_; });
@@ -102,6 +111,7 @@ public:
     void settle() const {
         hold(settled_ == std::floor(settled_), "settled: neither 0 nor 1");
         hold(apart_ == std::floor(apart_), "apart: neither 0 nor 1");
+        hold(known_ == std::floor(known_), "known: neither 0 nor 1");
         hold(away_ == std::floor(away_), "away: neither 0 nor 1");
         hold(run_labels_ == std::floor(run_labels_), "run labels: no whole number");
         hold(back_ == std::floor(back_), "back: no whole number");
@@ -121,6 +131,8 @@ private:
     static constexpr std::size_t kTogether = 9;
     static constexpr double kWild = 30.0;
     static constexpr double kWider = 10.0;  // than before it moved, a target that may come back
+    // The least room up to which a move may be a glitch: who moves a fourth time goes to and fro.
+    static constexpr double kMostOfGlitch = 64.0;
 
     bool believes(double label) const {
         const double range = high_ - low_, reach = room_ * range;
@@ -155,7 +167,8 @@ private:
     // levels is soon believed on all of them.
     bool judge_far(bool only_target) {
         if (std::all_of(run_.begin(), run_.end(), [&](double label) { return label == run_[0]; })) {
-            apart_ = 1.0;
+            apart_ = known_ = 1.0;
+            state_ = last_;
             return false;
         }
         const double low = low_, high = high_;
@@ -164,7 +177,7 @@ private:
         if (!only_target) {
             low_ = std::min(low, low_);
             high_ = std::max(high, high_);
-        } else if (high_ - low_ > kWider * (high - low)) {
+        } else if (high_ - low_ > kWider * (high - low) && least_room_ < kMostOfGlitch) {
             home_low_ = low;
             home_high_ = high;
             away_ = 1.0;
@@ -211,6 +224,8 @@ private:
     double run_labels_ = 0.0;  // of the run that goes on
     std::array<double, kRun> run_{};
     double apart_ = 0.0, last_ = 0.0;  // 1 in a state apart; the last far label
+    double known_ = 0.0,
+           state_ = 0.0;  // 1 once there was a state apart; the number of the last one
     // 1 where labels are farther apart than before they moved; the range then, and labels there in a row.
     double away_ = 0.0, home_low_ = 0.0, home_high_ = 0.0, back_ = 0.0;
 };

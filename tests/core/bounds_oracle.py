@@ -50,7 +50,7 @@ class OracleTarget:
         self.room = self.least_room = LEAST_ROOM
         self.quiet = QUIET
         self.run = []
-        self.instead = self.home = None
+        self.instead = self.home = self.state = None
         self.back = 0
 
     def take(self, label):
@@ -61,8 +61,11 @@ class OracleTarget:
             self.quiet = min(self.quiet + 1, QUIET)
             self.run, self.instead = [], None
             return label, self._is_back(label)
-        self.run.append(label)
         self.back = 0
+        if self.settled and label == self.state:
+            self.run, self.instead = [], label
+            return (None if self.alone else self._nearest(label)), False
+        self.run.append(label)
         if not self.settled:
             return self._take_first(label)
         self.room = min(self.room * (1 + self.quiet / QUIET), MOST_ROOM)
@@ -74,7 +77,7 @@ class OracleTarget:
             if len(set(run)) > 1:
                 self._move(sorted(run))
                 return self._nearest(label), self.alone
-            self.instead = label
+            self.instead = self.state = label
         return (None if self.alone else self._nearest(label)), False
 
     def _take_first(self, label):
@@ -90,7 +93,7 @@ class OracleTarget:
         near, _ = _together(run)
         self.instead = None
         before, width = [] if self.alone else [self.low, self.high], self.high - self.low
-        if self.alone and near[-1] - near[0] > WIDER * width:
+        if self.alone and near[-1] - near[0] > WIDER * width and self.least_room < 64:
             self.home = self.low, self.high
         self.low, self.high = min(near[0], *before, near[-1]), max(near[-1], *before, near[0])
         self.least_room = min(GROWTH * self.least_room, MOST_ROOM)

@@ -100,14 +100,15 @@ def test_experts_learn_what_labels_count_as_and_begin_anew(seed):
     starts = [0, *begun]
     for start, end in zip(starts, [*begun, len(X)], strict=True):
         plain = bank(bounded=False)
-        elapsed = np.where(np.arange(len(X)) < start, 0.0, 1.0)
-        ages = np.where((elapsed == 0.0) | np.isnan(labels[:, 0]), NO_LABEL, NOW)
+        elapsed = np.where(np.arange(len(X)) < start + (start > 0), 0.0, 1.0)
+        before = np.arange(len(X)) < start
+        ages = np.where(before | np.isnan(labels[:, 0]), NO_LABEL, NOW)
         expected, told = np.empty(Y.shape), np.nan_to_num(labels)
         # a plain one has its own bounds, which may be narrower where there is more room
         seen = labels[start:end, 0][ages[start:end] == NOW]
-        before, below = np.maximum.accumulate(seen)[:-1], np.minimum.accumulate(seen)[:-1]
-        outside = np.maximum(seen[1:] - before, below - seen[1:])[9:]
-        if (outside > 3 * (before - below)[9:]).any():
+        most, least = np.maximum.accumulate(seen)[:-1], np.minimum.accumulate(seen)[:-1]
+        outside = np.maximum(seen[1:] - most, least - seen[1:])[9:]
+        if (outside > 3 * (most - least)[9:]).any():
             continue
         plain.learn(X[:end], told[:end], elapsed[:end], ages[:end], expected[:end])
         apart = ~np.isnan(instead)
@@ -170,6 +171,8 @@ def test_the_same_far_number_all_along_is_a_state_apart():
     learned(model, *numbers(*[-7e5] * RUN))
     model.predict(np.zeros((1, 3)), ahead)
     assert ahead[0, 0] == -7e5
+    out = learned(model, *numbers(*FIRST, *[-7e5] * 5, *FIRST))
+    assert (out[RUN + 1 : RUN + 6] == -7e5).all()  # its number is known now
 
 
 def test_labels_that_went_far_apart_and_are_back_begin_anew():
@@ -251,6 +254,21 @@ def test_one_of_several_targets_that_moves_is_believed_and_nothing_begins_anew()
     assert state["output 1/range/high"] > 9e4
 
 
+def test_a_row_with_which_learning_begins_anew_may_have_its_label_a_row_late():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(150, 3))
+    Y = X @ np.ones((3, 1)) + np.where(np.arange(150) < 80, 0.0, 1e4)[:, np.newaxis]
+    at_once, late = bank(), bank()
+    expected, out = learned(at_once, X, Y, np.zeros(150)), np.empty((150, 1))
+    for t in range(150):
+        row = slice(t, t + 1)
+        late.predict(X[row], out[row])
+        late.forget(1.0)
+        late.learn(X[row], Y[row], np.zeros(1), np.zeros(1), np.empty((1, 1)))
+    assert at_once.state()["begun"] == 1
+    np.testing.assert_array_equal(out, expected)
+
+
 @pytest.mark.parametrize("ends", [150, 205, 212, 250, 285])
 def test_the_bounds_are_kept(ends):
     X, Y = stream(3)
@@ -281,6 +299,8 @@ def restored(state):
         ("run labels", 0.5),
         ("run", np.nan),
         ("apart", 0.5),
+        ("known", 0.5),
+        ("state", np.nan),
         ("away", 0.5),
         ("home low", 1e300),
         ("back", 12.0),

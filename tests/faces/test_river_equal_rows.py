@@ -90,7 +90,7 @@ def jumping(seed):
 
 
 @pytest.mark.parametrize("together", [1, 7, 40])
-@pytest.mark.parametrize("parameters", [{}, {"features": "linear"}], ids=str)
+@pytest.mark.parametrize("parameters", [{}, {"features": "linear"}, {"lags": 2}], ids=str)
 def test_labels_that_never_come_are_those_of_a_late_batch_of_arrays(parameters, together):
     """Also where learning begins anew: what is predicted once more, and when, is the same."""
     for seed in range(40):

@@ -98,6 +98,28 @@ def test_a_machine_that_runs_and_stands_still_is_known_in_both_states():
     assert np.median(off[1000:][~runs[1000:]]) < 20.0
 
 
+@pytest.mark.parametrize("length", [20, 100, 400])
+def test_a_machine_that_runs_first_and_stands_still_is_no_worse_than_no_change(length):
+    X, y = world(17)
+    still = (np.arange(N) // length) % 2 == 1
+    y = np.where(still, 0.0, 1500.0 + y)
+    model = DFOPRegressor()
+    off = np.abs(model.predict_then_learn(np.column_stack([X, still]), y) - y)[2000:]
+    no_change = np.abs(np.diff(y))[1999:]
+    assert off.mean() < 1.05 * no_change.mean()
+
+
+@pytest.mark.parametrize(("out", "period"), [(15, 60), (20, 50), (20, 40)])
+def test_a_sensor_that_is_often_out_does_no_harm(out, period):
+    X, y = world(18)
+    tame = (np.arange(N) % period) < period - out
+    tame[:300] = True
+    clean = np.abs(DFOPRegressor().predict_then_learn(X, y) - y)
+    off = np.abs(DFOPRegressor().predict_then_learn(X, np.where(tame, y, -9999.0)) - y)
+    counted = tame & np.r_[False, tame[:-1]] & (np.arange(N) > 1000)
+    assert off[counted].mean() < 1.5 * clean[counted].mean()
+
+
 def test_a_target_in_another_unit_is_followed():
     X, y = world(8)
     some = slice(3000, 4000)

@@ -166,10 +166,9 @@ class RowsByName:
 
     def pass_by(self, x: dict[Any, Any], values: NDArray[Any]) -> None:
         """Let a row without a target pass; nothing reads the value in its place."""
-        if self._remembered is not None:  # its label will not come
-            self._made(x, self._remembered)
+        made = None if self._remembered is None else self._made(x, self._remembered)
         self._set_lags(x)
-        self._learn_coded(x, Planned(self.model.target, values), labelled=False)
+        self._learn_coded(x, Planned(self.model.target, values), made, labelled=False)
         self._warn()
 
     def _learn_coded(
@@ -191,8 +190,10 @@ class RowsByName:
             made = self._made_first(x)
         weights = model.weigh(1) if labelled else model.weigh(1).without_targets(_SEEN)
         seen = _SEEN if labelled else ~_SEEN
-        some = (planned.values, weights, seen, list(planned.opened))
-        model.learn_coded(rows, [(0, rows.shape[1])], *some, made if labelled else None)
+        if made is not None and not labelled:
+            made.experts[:] = np.nan  # without a label there is nobody to be judged
+        some = (planned.values, weights, seen, list(planned.opened), made)
+        model.learn_coded(rows, [(0, rows.shape[1])], *some)
         self.named.use(model.engine)  # type: ignore[arg-type]
 
     def _target(self, values: NDArray[Any]) -> Array:
