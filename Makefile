@@ -155,7 +155,7 @@ sanitize:  ## the tests that reach the C++, with it under AddressSanitizer and U
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 	$(SAN)/bin/python -m pytest -m "not slow" -p no:cacheprovider --timeout 1800 --capture=sys \
-	-k "not memory_does_not_grow" \
+	-k "not memory_does_not_grow and not a_process_grows" \
 	$(NUMERIC) tests/rows tests/files --ignore tests/faces/test_sklearn_contract.py
 
 clean:  ## remove everything that was built
