@@ -5,12 +5,12 @@
 // measured. But the first labels have nobody to be judged by, and a target may really move. So a run of
 // labels, the first ones and every one of far ones in a row, is judged as a whole once it is long enough.
 // The same number all along is a state apart: a sensor that is out, a machine that stands still. It lasts
-// as long as labels stay away, is predicted as the last label again, leaves what was learned as it was, and
-// is known at once when its number comes again. Of
-// other runs some show that what was learned before is of another target (the first labels held wild
-// ones; all are elsewhere now): then learning begins anew from the labels of the run. Whoever went on could
-// not be precise again for as long as a filter remembers. It begins anew, too, where a run shows that a
-// target is back that had gone far apart (a sensor that drew by chance for a while).
+// as long as labels stay away, is predicted as the last label again, leaves what was learned as it was,
+// and is known at once when its number comes again. Of other runs some show that what was learned before
+// is of another target (the first labels held wild ones; all are elsewhere now): then learning begins anew
+// from the labels of the run. Whoever went on could not be precise again for as long as a filter
+// remembers. It begins anew, too, where a run shows that a target is back that had gone far apart (a
+// sensor that drew by chance for a while).
 #pragma once
 
 #include <algorithm>

@@ -150,6 +150,15 @@ def test_a_run_of_wild_errors_is_soon_forgotten(wild, in_a_row):
     assert (widths[1000 + in_a_row + 10 :, 4] < 3 * plain[1000 + in_a_row + 10 :, 4]).all()
 
 
+@pytest.mark.parametrize("in_a_row", [2, 3])
+def test_two_or_three_wild_errors_are_forgotten_within_a_hundred_rows(in_a_row):
+    errors = np.random.default_rng(11).normal(size=1500)
+    plain = Intervals(1).track(errors[:, None])[:, 0]
+    errors[1000 : 1000 + in_a_row] = 1e9
+    widths = Intervals(1).track(errors[:, None])[:, 0]
+    assert (widths[1100:, 4] < 1.5 * plain[1100:, 4]).all()
+
+
 @pytest.mark.parametrize("first", [0.0, 1e-6, 1.0, 1e6])
 def test_a_first_error_that_happens_to_be_small_does_not_narrow_those_after_it(first):
     errors = np.random.default_rng(8).normal(size=(200, 60))
